@@ -1,13 +1,13 @@
 """Games, their dialogues, and the players in their seats. Nothing in this package knows about SQL.
 
-* `Rules` decide what each move does in one game; `Seat`, `Action` and `Field` declare the game's sides.
-* `Dialogue` keeps the append-only log of one episode, and asks the rules; `replay` plays a log again.
+* `Rules` decide what each move in a game does; `Seat`, `Action` and `Field` declare the sides of the game.
+* `Dialogue` passes the moves of one episode to the rules, and logs them; `replay` plays a log again.
 * `Player`, `View` and `Move` are the protocol between a dialogue and whoever plays a seat.
 * `Game`, `TaskList` and `Settings` describe a registered game; `make_game` returns an `Arena`, which starts
   episodes of it.
 
-The log has the format of CoCoA's: events with `agent`, `time`, `action` and `data`, in transcripts of the
-form of `Example`.
+The log has the format of CoCoA's logs: events with `agent`, `time`, `action` and `data`. `Example` is the
+format of a whole transcript.
 """
 
 from birdenv.dialogue.arena import Arena, make_game

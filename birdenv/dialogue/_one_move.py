@@ -47,8 +47,8 @@ class OneMove:
     async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         """Await `play(thread, *arguments)`, where `await thread(function, ...)` runs a function in a thread.
 
-        If the caller is cancelled, a running function still runs to its end, and only then is the move over.
-        Functions see the caller's context variables, such as a framework's current sample.
+        If the caller is cancelled, a running function still runs to its end, and the move is not over before
+        that. Functions see the caller's context variables, such as a framework's current sample.
 
         Raises:
             InputError: another move is under way.

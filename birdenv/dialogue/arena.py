@@ -4,7 +4,7 @@
     with arena.episode(arena.ids[0]) as episode:
         step = episode.act("clarify", "What do you mean?")
 
-Environments, wrappers, runs and adapters are built on it.
+Environments, wrappers, runs and adapters use arenas.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _close_all() -> None:
 def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena:
     """Load a game and return its arena.
 
-    Arenas with equal settings and unchanged files share their tasks. The databases are closed with the last
-    of these arenas, or at the end of the process.
+    Arenas with equal settings and unchanged files share their tasks and databases. The databases are closed
+    when the last of these arenas is closed, or at the end of the process.
 
     Args:
         name: the name of a registered game, such as `c-interact`, `a-interact` or `bird`, or a `Game`.
@@ -107,7 +107,7 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
 
 
 class Arena:
-    """A game with given settings: its tasks, and episodes of them. It may be used from several threads.
+    """A game with given settings: its tasks and their episodes. Several threads may use one arena.
 
     Attributes:
         game: the registered game.
@@ -145,7 +145,7 @@ class Arena:
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
-        """Return the instruction that a seat gets at the start of a task; by default, the evaluated seat.
+        """Return the instruction that a seat (by default, the evaluated one) gets at the start of a task.
 
         Raises:
             InputError: there is no such task or seat.
@@ -159,9 +159,10 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tool schemas of all actions that the settings allow to the evaluated seat.
+        """Return the tool schemas of all actions that the settings allow in the evaluated seat.
 
-        They have the format of chat completions; `birdenv.dialogue.tools_as` converts them to others.
+        The schemas have the format of chat completions; `birdenv.dialogue.tools_as` converts them to other
+        formats.
         """
         seat = self.game.seats[self.game.evaluated]
         if not self.ids:
@@ -186,7 +187,7 @@ class Arena:
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return one row per task for the dataset of a trainer; the rows contain public facts only.
+        """Return one row per task, as the dataset for a trainer. The rows contain public facts only.
 
         Each row has `id`, `prompt` (see `prompt`), `tools` (empty with `markup`), and the facts about the
         task that the game declares, such as `database` and `difficulty` for SQL games.
@@ -203,7 +204,7 @@ class Arena:
         ]
 
     def start(self, instance_id: str) -> Dialogue:
-        """Return a new dialogue of a task, for drivers. Callers who play a seat use `episode`."""
+        """Return a new dialogue of a task, for drivers. Callers who play a seat themselves use `episode`."""
         return Dialogue(self._tasks.start(self._checked(instance_id)))
 
     def seat_players(
@@ -289,14 +290,14 @@ class Arena:
 
 
 def player_name(player: Any) -> str:
-    """Return the name of a player in records: its spec, or the name of its class or function."""
+    """Return the name that records give to a player: its spec, or the name of its class or function."""
     if player is OUTSIDE or isinstance(player, str):
         return player or ""
     return str(getattr(player, "__name__", type(player).__name__))
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
-    """Return the factory of a player that is given as a spec, an object or a function, and its argument."""
+    """Return the factory and its argument for a player that is given as a spec, an object or a function."""
     if isinstance(player, str):
         return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""

@@ -1,4 +1,4 @@
-"""Conversion between a seat's side of a dialogue and chat messages with tool calls.
+"""Conversion between a dialogue, as one seat sees it, and chat messages with tool calls.
 
 Tools and messages may have the formats of several APIs: chat completions, Responses, Anthropic, MCP.
 """
@@ -47,10 +47,10 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
 def chat_messages(
     instruction: str, events: Sequence[Event], seat: Seat, index: int = 0
 ) -> list[dict[str, Any]]:
-    """Return a dialogue as chat messages of one seat: its moves as tool calls, the replies as results.
+    """Return a dialogue as chat messages of one seat: the seat's moves as tool calls, the replies as results.
 
-    The first message is the instruction, with the role `user`. A move that is not a tool call becomes a plain
-    message, and the reply to it a message with the role `user`.
+    The first message is the instruction, with the role `user`. A move that was not a tool call becomes a
+    plain message, and the reply to such a move becomes a message with the role `user`.
     """
     messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
     call_id = ""
@@ -91,7 +91,7 @@ def _said(event: Event) -> str:
 
 
 class MessageLog:
-    """The dialogue of a seat as chat messages, in which messages of a model are kept unchanged.
+    """The dialogue of a seat as chat messages. Messages that a model wrote are kept unchanged.
 
     Attributes:
         messages: the chat messages so far.
@@ -117,7 +117,7 @@ class MessageLog:
         self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
     def write_reply(self, text: str) -> None:
-        """Add the reply to the model."""
+        """Add the reply to the last message, as the result of its tool call if it has one."""
         last = self.messages[-1]
         if last.get("tool_calls"):
             for call in last["tool_calls"]:
@@ -133,7 +133,7 @@ class ToolCall(NamedTuple):
 
     Attributes:
         move: the move.
-        call_id: the id of the tool call that the reply has to name, or None.
+        call_id: the id of the tool call, which the reply has to name; None if there is no such id.
         malformed: True unless the message has exactly one valid call.
     """
 
@@ -145,10 +145,10 @@ class ToolCall(NamedTuple):
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     """Read the move in an assistant message.
 
-    A valid message has exactly one entry in `tool_calls`; it may also be such an entry itself, or the
-    `function` of an entry. `arguments` must be an object or its JSON text, without unknown arguments; it may
-    be missing if the tool has none. A message without tool calls becomes the move `no_call`, and any other
-    invalid message the move `malformed`. The data of both moves is the text of the message.
+    A valid message has exactly one entry in `tool_calls`. The entry alone, or its `function` alone, is valid,
+    too. `arguments` must be an object or its JSON text, without unknown arguments; it may be missing if the
+    tool has no arguments. A message without tool calls becomes the move `no_call`, and any other invalid
+    message the move `malformed`. The data of both moves is the text of the message.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None
@@ -246,7 +246,7 @@ def as_chat_message(message: Any) -> Mapping[str, Any]:
             may be an object of the SDK or plain data. Any other mapping is returned unchanged.
 
     Raises:
-        TypeError: `message` is none of these.
+        TypeError: `message` is not in any of these formats.
     """
     found = _plain(message)
     if isinstance(found, Mapping):

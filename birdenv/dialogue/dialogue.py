@@ -1,4 +1,4 @@
-"""A dialogue: the log of one episode, and the rules that it follows."""
+"""Dialogues: each has the log of one episode and the rules that the episode follows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
 
 
 class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
-    """A move was made after the end."""
+    """A move was made after the end of the dialogue."""
 
 
 class _Side:
@@ -71,7 +71,7 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """Return the seat that may act, or None unless there is exactly one."""
+        """Return the seat that may act; None if no seat or more than one seat may act."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
@@ -96,7 +96,7 @@ class Dialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over, or an empty text while it is running."""
+        """Return why the dialogue is over; an empty string while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:
@@ -132,11 +132,11 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, except the first `after` events."""
+        """Return the events that a seat has seen, without the first `after` of them."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return everything said to a seat after its first `after` events as one text, and the speaker."""
+        """Return what a seat was told after its first `after` events, as one text, and the last speaker."""
         return self._words(self._sides[seat], after)
 
     def apply(
@@ -150,12 +150,13 @@ class Dialogue:
         Args:
             seat: the seat that moves.
             move: the move.
-            time: the driver's clock in seconds; by default, a step counter from 1.
-            start_time: when the player began, by the same clock.
+            time: the time of the move by the driver's clock, in seconds; by default, a step counter from 1.
+            start_time: the time when the player began, by the same clock.
 
         Raises:
             DialogueOver: the dialogue is over.
-            InfrastructureError: something that the episode needs was lost; end it by `stop("infra_error")`.
+            InfrastructureError: something that the episode needs was lost. Call `stop("infra_error")` to end
+                the episode.
         """
         if not self.open:
             raise DialogueOver("the dialogue is over")
@@ -203,7 +204,7 @@ class Dialogue:
 
         Args:
             status: the reason, such as `event limit`, `silence`, `time limit`, `left` or `infra_error`.
-            time: the driver's clock in seconds; by default, a step counter.
+            time: the time of the end by the driver's clock, in seconds; by default, a step counter.
         """
         if not self.open:
             return
@@ -246,9 +247,9 @@ class Dialogue:
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
-    """Return the recorded events that a seat saw, as it saw them, each with its index in the log.
+    """Return the recorded events as a seat saw them, each with its index in the log.
 
-    The events are not played again, so no SQL runs.
+    Events that the seat did not see are left out. The events are not played again, so no SQL runs.
     """
     seen = []
     for place, event in enumerate(events):
@@ -262,7 +263,7 @@ def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int,
 def words_of(
     rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return everything that the events say to a seat as one text, and the last speaker."""
+    """Return everything that the events say to a seat, as one text, and the last speaker."""
     said: list[str] = []
     voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
@@ -288,7 +289,7 @@ def words_of(
 
 
 def spoken(event: Event) -> str:
-    """Return the text of a move, or its action and data in brackets if it has no text."""
+    """Return the text of a move. A move without text is shown as its action and data in brackets."""
     return event.data if isinstance(event.data, str) else _told(event)
 
 
@@ -328,9 +329,10 @@ def replay(
     Args:
         rules: rules that have not played any move.
         events: the recorded events.
-        before: is called before each event with the event and with the dialogue as the seat saw it.
-        noted: the value of `Rules.noted` after each event. The SQL of an event without such a value runs
-            again.
+        before: a function that is called before each event is played, with the dialogue as it was then and
+            the event.
+        noted: the recorded values of `Rules.noted` after each event. If an event has no such value, its SQL
+            runs again.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)

@@ -23,11 +23,11 @@ _DIGITS: Final = 10  # of sums of rewards
 
 
 class Episode:
-    """One running episode. No move raises an error for anything that a model wrote.
+    """One episode. Nothing that a model writes in a move raises an error.
 
     If the machine or another seat's player fails, the episode ends: the step is `void`, and `error` says what
-    happened. Moves are played one at a time; a second move at the same time raises `InputError`. A move whose
-    `aact` was cancelled is still played to its end, so that `messages` and `events` always agree.
+    happened. Only one move may be under way; a second one at the same time raises `InputError`. If the call
+    of `aact` is cancelled, the move is still played to its end, so that `messages` and `events` always agree.
 
     Attributes:
         instance_id: the id of the task.
@@ -99,7 +99,7 @@ class Episode:
 
     @property
     def question(self) -> str | None:
-        """Return the question to the other seat that waits for `answer`, or None if there is none."""
+        """Return the question that waits for `answer`, or None if there is none."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
@@ -114,13 +114,15 @@ class Episode:
 
     @property
     def status(self) -> str:
-        """Return why the episode is over, or an empty text while it is running."""
+        """Return why the episode is over; an empty string while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
     def error(self) -> str | None:
-        """Return the cause of the fault that ended the episode, or None. Do not show it to a policy: it may
-        reveal the solution."""
+        """Return the cause of the fault that ended the episode; None if no fault ended it.
+
+        Do not show the cause to a policy, because it may reveal the solution.
+        """
         return self._broken.error if self._broken else None
 
     @property
@@ -130,7 +132,7 @@ class Episode:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return the usage that the players of the other seats report, by the name of the seat."""
+        """Return the usage that the players in the other seats report, by the seats' names."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -166,7 +168,7 @@ class Episode:
                 or the Anthropic SDK returned.
 
         Raises:
-            TypeError: `message` is not a message of a model at all.
+            TypeError: `message` does not have the format of a model's message at all.
             InputError: as in `act`.
         """
         found = as_chat_message(message)

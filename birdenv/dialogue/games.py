@@ -1,6 +1,6 @@
-"""Declarations of games, and the registry in which they are found by name.
+"""Declarations of games, and the registry that finds a game by its name.
 
-A game is an entry point of the group `birdenv.games`, or is registered in a process by `register_game`.
+Games are entry points of the group `birdenv.games`. `register_game` adds a game in the current process only.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ GROUP: Final = "birdenv.games"
 class Option:
     """The command-line form of a setting, if it does not follow from the setting's name and type.
 
-    It is part of the setting's annotation: `Annotated[int, Option(("--limit", "-n"))]`.
+    An `Option` is part of the setting's annotation: `Annotated[int, Option(("--limit", "-n"))]`.
 
     Attributes:
         names: the names of the option (`--limit`, `-n`); by default, the name of the setting.
         argument: True if the setting is a positional argument.
-        path: True if the value is a path. A run that is resumed from another folder still finds it.
+        path: True if the value is a path. A run that is resumed from another folder then still finds the
+            file.
         help: the help text, if the setting's description does not fit the command line.
     """
 
@@ -48,10 +49,12 @@ class Option:
 
 
 class Settings(BaseModel):
-    """The settings of a game: everything that decides an episode. They are frozen and can be saved as JSON.
+    """The settings of a game: everything that determines an episode.
 
-    Environment arguments, command-line options and `config.json` are derived from the fields: their names,
-    types, defaults, bounds and descriptions (the help of the options). See `Option`.
+    They are frozen, and can be saved as JSON.
+
+    The arguments of environments, the command-line options and `config.json` follow from the fields: from
+    their names, types, defaults, bounds and descriptions (the help texts of the options). See `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,7 +65,7 @@ class Settings(BaseModel):
 
 
 class TaskList:
-    """The tasks of a game for given settings. It starts their episodes and describes them.
+    """The tasks of a game for given settings. The list describes the tasks and starts their episodes.
 
     Attributes:
         ids: the ids of the tasks, in the order of the file.
@@ -78,19 +81,19 @@ class TaskList:
         raise NotImplementedError
 
     def public(self, instance_id: str) -> Any:
-        """Return the public description of a task that players get."""
+        """Return the public description of a task, for players."""
         return self.scenario(instance_id)
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public description of a task that goes into transcripts."""
+        """Return the public description of a task, for transcripts."""
         return {"uuid": instance_id}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the facts about a task that environments put into `info`."""
+        """Return the facts about a task, for the `info` of environments."""
         return {"instance_id": instance_id}
 
     def private(self, instance_id: str) -> Any:
-        """Return the private half of a task, for the oracle agent and for private records only."""
+        """Return the private half of a task. Only the oracle agent and private records may use it."""
         return None
 
     def facts(self, instance_id: str) -> Mapping[str, Any]:
@@ -98,7 +101,7 @@ class TaskList:
         return {}
 
     def is_graded(self, instance_id: str) -> bool:
-        """Return False if the right answer of a task is not known."""
+        """Return True if the right answer of a task is known, so that submissions can be graded."""
         return True
 
     def all_public(self) -> Sequence[Any]:
@@ -106,7 +109,7 @@ class TaskList:
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the first fields of the public record, which do not depend on the course of the episode."""
+        """Return the fields at the start of the public record, which are known before the episode."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
@@ -133,7 +136,7 @@ class SurveyQuestion:
         name: the key of the answer in the record.
         text: the question.
         about: `partner`, `self` or `dialogue`.
-        scale: the number of steps of a rating, or 0 for free text.
+        scale: the number of steps on the rating scale, or 0 for free text.
         required: True if the question must be answered.
         low: the meaning of the lowest step.
         high: the meaning of the highest step.
@@ -162,12 +165,13 @@ class Game:
         evaluated: the index of the seat whose player is evaluated.
         players: the spec of the default player of each other seat, by index.
         read_text: reads a model's plain text as a move; None if the game has no markup.
-        markup_help: the text that tells a model how to write a move in that markup.
+        markup_help: the text that tells a model how to write a move in the game's markup.
         record_model: the class that documents one task of a data file.
         survey: the questions that people answer after an episode.
         measures: the figures that summaries and comparisons of runs show; by default, the mean reward.
         display: what people see of a recorded episode in addition to the dialogue.
-        with_people: defaults of settings that differ when a person sits in a seat, by the name of the seat.
+        with_people: by the name of a seat, other default settings for episodes in which a person plays the
+            seat.
     """
 
     name: str
@@ -192,7 +196,7 @@ class Game:
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:
-        """Return the index of a seat that is given by index or name.
+        """Return the index of a seat, which may be given by its index or its name.
 
         Raises:
             InputError: there is no such seat.
@@ -209,7 +213,7 @@ _lock = threading.Lock()
 
 
 def register_game(game: Game) -> Game:
-    """Register a game in this process, and return it. A game of the same name is replaced."""
+    """Register a game in this process, in place of any game with the same name, and return the game."""
     with _lock:
         _registered[game.name] = game
     return game
@@ -263,7 +267,7 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game with these values.
+    """Check values by name, and return the settings of a game that have these values.
 
     Raises:
         InputError: a name or a value is not valid; the message lists the valid ones.
@@ -306,7 +310,7 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
 
 
 def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or bounds of a setting in words, or an empty text if it has neither."""
+    """Return the choices or bounds of a setting in words, or an empty string if it has neither."""
     if get_origin(field.annotation) is Literal:
         return ", ".join(map(str, get_args(field.annotation)))
     bounds = {

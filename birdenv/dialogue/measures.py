@@ -1,8 +1,8 @@
-"""Declarations of the figures that are measured in a game, and of the way episodes are shown to people.
+"""Declarations of what is measured in a game, and of what people see of its episodes.
 
 `Game.measures` declares the figures of a run: how each is computed from records, and which episodes count.
 `birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that
-`birdenv show` and the pages of `birdenv.report` show. Neither of these packages depends on any game.
+`birdenv show` and the pages of `birdenv.report` show. Neither package depends on any game.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ class Measure:
         title: the name in tables.
         value: returns the figure of a record, or None if the episode does not count.
         is_rate: True if the figure of an episode is 1 or 0; otherwise it lies between `least` and `most`.
-        over: the episodes that count: those that say something about the agent (`rated`), or all.
+        over: the episodes that count: `rated` for those that say something about the agent, or `all`.
         by_group: True if the figure is also computed for each group of tasks.
         drawn: True if the summary also plots the figures of the groups on a scale from 0 to 1.
         compared: True if `birdenv compare` compares runs by this figure. Rates then also have pass^k and
             pass@k.
         least: the smallest possible figure.
         most: the largest possible figure.
-        silent: a description of the episodes that do not count, for a note; empty if no note is needed.
+        silent: a description of the episodes that do not count, for the note about them; empty for no such
+            note.
         note: a remark that readers need to understand the figure.
         less_is_better: True if the figure is a cost.
         headline: True if the figure is on the first screen of a summary.
@@ -86,17 +87,18 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """The parts of a run's summary that depend on the game. Statuses and usage are the same for all games.
+    """The parts of a run's summary that depend on the game. Statuses and usage look the same for all games.
 
     Attributes:
         measures: the figures of every run, in the order in which they are shown.
         optional: returns the figures that only some runs have, from the public records.
-        groups: returns the names of the groups to which a record's task belongs, for every kind of group. The
-            arguments are the public record and the private record, which is empty if it is missing.
-        group_titles: the titles of tables by kind of group, such as `By difficulty`.
+        groups: returns the names of the groups that a task belongs to, for every kind of group. The arguments
+            are the public and the private record of an episode; the private record is empty if it is missing.
+        group_titles: the titles of the tables, such as `By difficulty`, by the kind of group.
         group_order: names of groups that come first, in this order; the others are sorted by name.
-        clusters: the kind of group whose tasks resemble each other; each task belongs to one such group.
-            Further intervals resample these groups.
+        clusters: the kind of group in which tasks resemble each other, such as the database; each task
+            belongs to one group of this kind. Further intervals are computed by resampling these groups. None
+            for no such intervals.
         details: returns the figures that are not means, from the public and the private records.
         settings: the fields of `config.json` that the summary repeats because figures depend on them.
     """
@@ -186,15 +188,15 @@ def _request(record: Record) -> str:
 class GameDisplay:
     """What people see of an episode in addition to the dialogue, the status and the reward.
 
-    The functions take the public record of an episode; some also take its private one.
+    The functions take the public record of an episode; some also take its private record.
 
     Attributes:
         request: returns the request with which the episode began.
         sections: returns further public parts.
         phases: returns the judged steps of the episode.
-        subject: returns the topic of an answer in the answer's own words, or an empty text if there is none.
-        submissions: returns the submissions with their golds. The golds are private: pages show everybody how
-            many rows differ, but show the rows only to readers who may see the gold.
+        subject: returns the words of an answer that name its topic; an empty string if there are none.
+        submissions: returns the submissions with their gold statements, which are private. Pages show
+            everybody how many rows differ, but they show the rows only to readers who may see the gold.
         notes: returns private remarks on single events, by the event's index in the log.
         secrets: returns private parts, such as the golds and what the user meant.
     """

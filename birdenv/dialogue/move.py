@@ -1,4 +1,4 @@
-"""Moves, the views on which players base them, and the events and steps that result from them."""
+"""Moves, the views that players base their moves on, and the events and steps that result from moves."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class Event(NamedTuple):
         action: the name of the action.
         data: a JSON value of the form that the action declares.
         start_time: when the player began, by the same clock.
-        metadata: the reply of the house (`{"sender": ..., "reply": ...}`), or None. It also has
-            `"refused": true` if the move had no effect; only the player who made it sees it then.
+        metadata: the reply of the house (`{"sender": ..., "reply": ...}`), or None if there is no reply. If
+            the move was refused, `metadata` also has `"refused": true`, and only the player who moved sees
+            the event.
     """
 
     agent: int
@@ -66,8 +67,8 @@ QUIT = "quit"
 class Move(NamedTuple):
     """One move: the name of an action, its JSON data, and a private trace.
 
-    The trace explains how the player chose the move, such as which annotation an answer draws on. It is kept
-    in the private record only; no seat sees it.
+    The trace explains how the player chose the move, for example by the annotation that an answer draws on.
+    Only the private record contains the trace; no seat sees it.
     """
 
     action: str
@@ -84,7 +85,8 @@ class Step(NamedTuple):
         reward: the reward of this step; `Episode.reward` is the total.
         done: True if the episode is over.
         truncated: True if a limit outside of the protocol ended the episode.
-        question: a question that waits for `Episode.answer`, if the other seat is played from outside.
+        question: the question that `Episode.answer` has to answer next; None unless the other seat is played
+            from outside and was asked.
         malformed: True if the move could not be read.
         void: True if a fault of the machine or of another seat's player ended the episode. Such an episode
             says nothing about the policy: leave it out of training and of every rate.
@@ -123,14 +125,14 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class View(NamedTuple):
-    """Everything that one seat may see now. Asking for it has no side effects.
+    """Everything that one seat may see now. Creating a view has no side effects.
 
     Gauges and extras can also be read as attributes: `view.turns_left`, `view.candidates`.
 
     Attributes:
         seat: the seat's index.
         instruction: the rules and the knowledge of the seat as text; constant in an episode.
-        message: everything said to the seat since its last move, or the opening.
+        message: everything said to the seat since its last move; before the first move, with the opening.
         sender: who spoke last.
         legal: the names of the actions that are possible now; empty while the seat may not act.
         phase: the current phase, counted from 1.
@@ -138,7 +140,7 @@ class View(NamedTuple):
         heard: the events that this seat has seen, oldest first.
         waits: True if another seat may act as well, so that the player may wait (return None).
         kb: the seat's knowledge as JSON data; it never says more than `instruction`.
-        choices: the values that fields of the kind `item` may have.
+        choices: the values that a field of the kind `item` may have.
         extras: further public values of the game, such as candidate statements.
     """
 

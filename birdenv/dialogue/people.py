@@ -1,7 +1,8 @@
-"""The words and panels that pages show to a person in a seat. Programs do not need them.
+"""The words and panels that web pages show to a person in a seat. Programs do not need them.
 
 A game declares the words with its seats (`Seat.words`). Its rules say what is left of limited resources
-(`Rules.left_in_words`) and what is shown beside the conversation (`Rules.panels`). Pages know no game.
+(`Rules.left_in_words`), and what the page shows beside the conversation (`Rules.panels`). The pages
+themselves know nothing about any game.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class ActionWords:
             ("ran this SQL"). Otherwise it is a line of its own, in which `{field}` is replaced by the value
             of the field; people who may not see the value read only the part before the colon.
         fields: the labels of the fields, by name.
-        question: the question that the person must confirm first; empty if the action can be undone or
-            repeated.
+        question: the question that the person must confirm before the action; empty if the action needs no
+            confirmation, because it can be undone or repeated.
     """
 
     label: str
@@ -46,11 +47,12 @@ class SeatWords:
 
     Attributes:
         actions: the words for each action, by the action's name.
-        voices: the names that people read for the voices, by voice.
+        voices: by voice (the sender of a message), the name that people read.
         ends: sentences that say how the conversation ended, by status.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
             nothing to people.
-        replies: pairs of phrases: one for programs in the replies of the house, and what people read instead.
+        replies: pairs of a phrase for programs, which the replies of the house contain, and the phrase that
+            people read instead.
     """
 
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class SeatWords:
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:
-        """Return a reply of the house, rewritten for people."""
+        """Return a reply of the house in the words for people."""
         for programs, people in self.replies:
             text = text.replace(programs, people)
         return text
@@ -92,8 +94,8 @@ class Panel:
         text: a text.
         columns: the names of the columns of a table.
         rows: the rows of the table.
-        action: an action whose only field is an item. Each row then is one of the seat's choices, in their
-            order, and has a button for the action.
+        action: an action whose only field is an item; empty for none. Each row is then one of the seat's
+            choices, in the same order, and has a button for the action.
         actions: further actions whose buttons are in this panel.
         tables: the tables of a database, for browsing and searching.
         entries: pairs of a name and a text, for browsing and searching.

@@ -1,7 +1,7 @@
 """The transcript of a dialogue (`Example`), and the records of an episode in run folders.
 
-An episode has a public record, a private record, and a record of durations. It breaks off if the machine or
-the player of another seat fails, but never because of a move of the evaluated policy.
+An episode has a public record, a private record, and a record of durations. An episode breaks off if the
+machine or the player of another seat fails, but never because of a move of the evaluated policy.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class Example:
         }
 
     def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
-        """Return an item for annotation tools such as Potato: the dialogue as turns and as one text.
+        """Return the dialogue as an item for annotation tools such as Potato: as turns, and as one text.
 
-        Moves of the house and moves that were refused are left out.
+        Events of the house and refused moves are left out.
 
         Args:
             seats: the names of the seats.
-            name: the id of the item; by default, that of the dialogue.
+            name: the id of the item; by default, the id of the dialogue.
         """
         turns = []
         for event in self.events:
@@ -106,7 +106,7 @@ class Failure:
     Attributes:
         status: the status of the episode.
         error: one line for people.
-        seat: the seat whose player failed, if one did.
+        seat: the seat whose player failed; None if no player failed.
     """
 
     status: str
@@ -115,7 +115,7 @@ class Failure:
 
 
 def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
-    """End a dialogue because of an error, and return the failure."""
+    """End a dialogue because of an error, and return the reason as a `Failure`."""
     if isinstance(error, SeatError):
         found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
     else:
@@ -125,7 +125,10 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
 
 
 def fault_words(failure: Failure) -> str:
-    """Return the message about a failure to a policy, without the cause, which may reveal the solution."""
+    """Return the message that tells a policy about a failure.
+
+    The message omits the cause, which may reveal the solution.
+    """
     return f"The dialogue was ended: {failure.status}."
 
 
@@ -150,13 +153,13 @@ def record_episode(
 
     Args:
         game: the game.
-        tasks: its tasks.
+        tasks: the tasks of the game.
         name: the id of the task.
         dialogue: the dialogue.
         players: the players, by seat; None for a seat that was played from outside.
         names: the names of the players, by seat.
         used: the usage of the players, by seat.
-        broken: why the episode broke off, if it did.
+        broken: why the episode broke off; None if it did not.
         started: `time.perf_counter()` at the start of the episode.
     """
     rules = dialogue.rules
@@ -192,7 +195,7 @@ def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records of one of several episodes of a task, with the number of the episode."""
+    """Return an episode's records with the number of the episode among several of the same task."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()

@@ -1,4 +1,4 @@
-"""The rules of one episode of a game. They know no clock, no log and no driver."""
+"""The interface of the rules of a game. Rules do not depend on a clock, a log or a driver."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Reply:
     It is not frozen, because a frozen dataclass takes three times as long to create.
 
     Attributes:
-        text: what the house tells the player who moved; None says nothing.
+        text: what the house tells the player who moved; None if it says nothing.
         sender: the voice in which the house says it.
-        data: replaces the move's data in the log, such as a guarded answer or filled-in defaults.
-        refused: True if the move had no effect on the other seats; only the player who made it sees it.
+        data: the data that replace the move's data in the log, such as an answer after the leak guard.
+        refused: True if the move had no effect on the other seats. Only the player who moved sees the event.
     """
 
     text: str | None = None
@@ -37,18 +37,17 @@ class Reply:
 
 
 class Rules(ABC):
-    """One episode of one game: a state machine that moves drive.
+    """The rules and the state of one episode. Only moves change the state.
 
-    Rules use no threads, no clock, and no randomness except what they are created with. Only a `Dialogue`,
-    which keeps the log, calls them; drivers never do.
+    Rules use no threads and no clock, and only the randomness that they get when they are created. Only a
+    `Dialogue`, which keeps the log, calls them; drivers never do.
 
     Attributes:
         seats: the game's seats, one or more.
         rewards: the rewards earned so far, by seat.
         status: why the episode is over; empty while it is running.
         truncated: True if a limit outside of the protocol ended the episode.
-        replaying: True while recorded moves are played again. Answers that were filtered are then kept as
-            they are.
+        replaying: True while recorded moves are played again. Recorded answers are not filtered again.
         noted: the answer of a database or a grader to the last move, as a JSON value; None if neither was
             asked. It may say more than the reply, so no seat may see it. A driver that stores it resets it
             to None.
@@ -70,7 +69,7 @@ class Rules(ABC):
 
     @abstractmethod
     def legal(self, seat: int) -> tuple[str, ...]:
-        """Return the names of the actions of an open seat that are possible now."""
+        """Return the names of the actions that are possible for an open seat now."""
 
     def offered(self, seat: int) -> tuple[str, ...]:
         """Return the names of all actions that may become possible for a seat during this episode."""
@@ -89,9 +88,9 @@ class Rules(ABC):
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse an illegal or malformed move of an open seat, and charge its price under the protocol.
+        """Refuse an illegal or malformed move of an open seat, and charge the price that the protocol sets.
 
-        This is not called for a seat that is not open: speaking out of turn is free in every game.
+        A move out of turn never comes here, because it is free in every game.
         """
         action = self.seats[seat].by_name.get(move.action)
         if action is None:
@@ -103,7 +102,7 @@ class Rules(ABC):
         return Reply(f"Not done: {said}. Possible actions: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
-        """Let a seat leave for good (`quit`)."""
+        """Play the move `quit`, by which a seat leaves the episode for good."""
         self.stop("left")
         return Reply("You left.")
 
@@ -116,7 +115,7 @@ class Rules(ABC):
         return event
 
     def opening(self, seat: int) -> tuple[str, str]:
-        """Return the message before the first event, and its sender."""
+        """Return the message that a seat gets before the first event, and the sender of this message."""
         return "", HOUSE_VOICE
 
     def phase(self) -> int:
@@ -128,11 +127,11 @@ class Rules(ABC):
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
-        """Return the values that fields of the kind `item` may have."""
+        """Return the values that a seat's fields of the kind `item` may have."""
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest sensible number for each field, which bounds the episode's action space."""
+        """Return the largest sensible number for each field, by name; they bound the action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
@@ -140,14 +139,13 @@ class Rules(ABC):
         return {}
 
     def knowledge(self, seat: int) -> Any:
-        """Return the seat's knowledge as JSON data. It is constant, and never says more than the
-        instruction."""
+        """Return the seat's knowledge as JSON data, which is constant and adds nothing to the instruction."""
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
         """Return what a person in this seat sees beside the conversation.
 
-        Panels are constant, and show only what the seat may know. If there are none, pages show the
+        Panels are constant, and show only what the seat may know. For a seat without panels, pages show the
         knowledge and the instruction as they are.
         """
         return ()
@@ -163,7 +161,7 @@ class Rules(ABC):
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:
-        """Return the game's own fields of the episode's public record, from the state and the log."""
+        """Return the fields that the game adds to the episode's public record, from the state and the log."""
         return {}
 
     def private_record(self) -> dict[str, Any]:
@@ -171,7 +169,7 @@ class Rules(ABC):
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return durations in seconds, by name, for the file of timings."""
+        """Return measured durations in seconds, by name, for the file of timings."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
@@ -179,9 +177,9 @@ class Rules(ABC):
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return the innermost method of the rules that an exception passed through, as ` in Guess.play`.
+    """Return the innermost method of the rules that an exception passed through, such as ` in Guess.play`.
 
-    The text is empty if the exception passed through no method of the rules.
+    The result is an empty string if the exception passed through no method of the rules.
     """
     method, trace = "", error.__traceback__
     while trace is not None:

@@ -1,6 +1,7 @@
 """Declarations of the seats of a game, their actions, and the fields of the actions.
 
-They are known before any episode. Action spaces, tool schemas, forms and help texts are derived from them.
+The declarations are known before any episode. Action spaces, tool schemas, forms and help texts follow from
+them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Field:
         max_length: the largest number of characters in a text.
         optional: True if the argument may be left out (null).
         empty: True if a text may be blank.
-        about: one sentence for tool descriptions; the default describes the permitted values.
+        about: one sentence for tool descriptions; if it is empty, they describe the permitted values.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Return True if the value of the field is a text: words or code."""
+        """Return True if the values of the field are texts: words or code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
@@ -151,7 +152,7 @@ class Action:
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """Return a function like `fault`, which is faster for actions with one field."""
+        """Return a function that does the same as `fault`, but is faster for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
@@ -175,7 +176,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Convert a text, in which `SEPARATOR` separates the fields, to the data of a move."""
+        """Convert a text to the data of a move. In the text, `SEPARATOR` separates the fields."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -207,7 +208,7 @@ class Seat:
     Attributes:
         name: the name of the seat, such as `system`, `user` or `buyer`.
         actions: the actions. An action's index is its `kind` in action spaces, so only append to them.
-        voices: the names of the senders of messages to this seat, the house last. The index of a voice is the
+        voices: the names of those who send messages to this seat, the house last. The index of a voice is the
             `sender` in observations.
         gauges: the limited resources, such as `turns_left` or `budget`, with their largest values. In
             observation spaces, an integer becomes a `Discrete`, and any other number a `Box`.

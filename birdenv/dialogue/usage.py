@@ -1,4 +1,4 @@
-"""The cost of a player: model calls, tokens and money (BIRD-Interact §5.2)."""
+"""The usage of a player: model calls, tokens and money (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST: Final = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The cost of one player in one episode. A figure that is not known is None.
+    """What one player used in one episode. A figure that is not known is None.
 
     Attributes:
         calls: the number of model calls.

@@ -1,8 +1,8 @@
 """The SQL games.
 
-`bird`, `c_interact` and `a_interact` hold one game each. `interact` holds what the last two share, and `sql`
-what all of them share. This package exports the shared names that others use: the seats, the actions of the
-system, the settings, and the text of query results.
+`bird`, `c_interact` and `a_interact` hold one game each. `interact` holds what c-Interact and a-Interact
+share, and `sql` what all three games share. This package exports the shared names that others use: the seats,
+the actions of the system, the settings, and the text of query results.
 """
 
 from birdenv.tasks.sql._actions import (

@@ -24,7 +24,15 @@ UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """One annotated point that the ambiguous wording leaves open, and the SQL that settles it."""
+    """One annotated point that the ambiguous wording leaves open, and the SQL that settles it.
+
+    Attributes:
+        term: the words of the ambiguous request that are unclear.
+        snippet: the piece of SQL that settles the point.
+        kind: the kind of annotation.
+        type: the type of ambiguity in the task file; empty if it has none.
+        deleted_knowledge: the ids of the knowledge entries that are hidden because of this point.
+    """
 
     term: str
     snippet: str
@@ -40,7 +48,7 @@ class BriefNotes:
     Attributes:
         columns: the meanings of columns, by column name in lower case. Columns of the same name in several
             tables share one text.
-        knowledge: the texts of the knowledge entries, by their ids.
+        knowledge: the texts of the knowledge entries, by the entries' ids.
         schema: the schema as text.
     """
 
@@ -66,10 +74,10 @@ class Brief:
         first_line: True if only the first line of a model's reply is read as its choice.
         style: how a rule-based user words its answers.
         annotated: the ambiguities exactly as in the task's record, for prompts written by others.
-        inherited: the annotated points of the first phase, in the brief of a follow-up. Questions may still
-            use their terms.
-        earlier_gold: the reference statements of the first phase, in the brief of a follow-up. Questions may
-            ask whether their conditions still hold.
+        inherited: in the brief of a follow-up, the annotated points of the first phase. Questions may still
+            use the terms of these points.
+        earlier_gold: in the brief of a follow-up, the reference statements of the first phase. Questions may
+            ask whether conditions from these statements still hold.
     """
 
     clear_query: str
@@ -99,7 +107,7 @@ class Answer(NamedTuple):
 
     Attributes:
         text: the words.
-        call: what kind of question the user took it to be, such as labelled or unanswerable.
+        call: the kind of question that the user took the question to be, such as labelled or unanswerable.
         target: the annotated term or the id of the segment that the question is about. Empty if the question
             is unanswerable or unclear, or if it asks for a kind of clause that the gold SQL does not have.
         granted: the SQL snippets that the answer may draw on.

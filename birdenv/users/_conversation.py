@@ -64,9 +64,10 @@ class Conversation:
 
     Attributes:
         brief: what the user knows.
-        told: the choices that were answered, oldest first.
-        asked: the questions of the last message that contained several.
-        waiting: questions not answered yet, and points that a question named but that were not told.
+        told: the choices for all answered questions, oldest first.
+        asked: the questions of the last message that contained several questions.
+        waiting: questions that were not answered yet, and points that a question named but the user did not
+            tell.
     """
 
     brief: Brief
@@ -78,7 +79,7 @@ class Conversation:
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
         """Split a message into questions, and decide what each is about, given the conversation so far.
 
-        The first `most` questions are answered; the others wait.
+        The first `most` questions are answered now; all further questions wait.
         """
         parts = listed = self._listed(message)
         if not listed:
@@ -204,9 +205,9 @@ _DROPS = re.compile(
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
-    """Return the answer to whether a condition of the first request still holds in the follow-up.
+    """Answer a question whether a condition of the first request still holds in the follow-up.
 
-    The answer is empty unless the question names the condition by its term and asks only about this, such as
+    The answer is empty unless the question names the condition by its term and asks nothing else, such as
     "still only the roomy ones?".
     """
     keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)

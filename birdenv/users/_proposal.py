@@ -102,9 +102,9 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Return whether a question's proposal is right, according to the choice that answers the question.
+    """Return whether the proposal in a question is right, according to the choice that answers the question.
 
-    If the answer only repeats a sentence of the request, the result is "Yes" if this sentence contains all
+    If the answer only repeats a sentence of the request, the result is "Yes" if the sentence contains all
     distinctive words of the question, and empty otherwise.
     """
     if not choice.tells:
@@ -159,8 +159,8 @@ def verdict(
         question: the question.
         snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
         clause: the kind of clause, if the SQL is a clause, such as `output`.
-        known: the names in the schema, each as a set of stems. A proposed name that is known, but is not in
-            the SQL, is answered with "No".
+        known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
+            schema but not in the SQL, the verdict is "No".
 
     >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
     'No'

@@ -1,4 +1,4 @@
-"""The rule-based user in the user's seat of a dialogue, and its variants, which differ in how they answer."""
+"""The rule-based user as the player of the user's seat, and variants of it that answer differently."""
 
 from __future__ import annotations
 
@@ -41,17 +41,20 @@ UNSURE: Final = "I am not sure of the number, so please ask me to confirm it."
 
 @dataclass(frozen=True, slots=True)
 class Temperament:
-    """The way in which a user answers. It answers at most `questions` questions; None means no limit."""
+    """The way in which a user answers.
+
+    `questions` is the largest number of questions that the user answers; None means no limit.
+    """
 
     name: str = "cooperative"
     questions: int | None = None
 
 
 def read_temperament(argument: str) -> Temperament:
-    """Read the argument of `rule:`.
+    """Return the temperament that the argument of `rule:` names.
 
     Raises:
-        InputError: there is no such user, or the number of questions is not a number.
+        InputError: there is no such temperament, or the text after it is not a number of questions.
     """
     name, _, number = argument.partition(":")
     name = name or "cooperative"
@@ -66,7 +69,8 @@ def read_temperament(argument: str) -> Temperament:
 
 
 def misremembered(snippet: str) -> str | None:
-    """Return a snippet with its last number one higher, or None if it compares nothing with a number.
+    """Return a snippet with its last number raised by one; None if the snippet compares nothing with a
+    number.
 
     Text in quotation marks, such as a date, is not changed.
 
@@ -93,7 +97,8 @@ class RulePlayer:
 
     If the protocol has a conversation (`Brief.converses`), the player remembers earlier questions, says yes
     or no to proposals, and asks back. Otherwise, it answers each message on its own and never asks back. If a
-    message has several questions, the player answers the first two and says that the others wait.
+    message has several questions, the player answers the first two questions and says that the remaining
+    questions wait.
     """
 
     def __init__(

@@ -99,7 +99,7 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a question that is asked a second time, in other words than the first time."""
+    """Return the answer to a question that was asked before, in different words than the first time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -129,7 +129,7 @@ class RuleUser:
     """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
     It never raises an exception, and does not remember earlier questions. The rules of the game filter its
-    answers through the leak guard, like those of every user.
+    answers through the leak guard, like the answers of every user.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Distinguish names that reveal the schema from words that anybody might use.
+"""Distinguish names that reveal the schema (identifiers) from words that anybody might use.
 
 A name counts as an identifier if it contains an underscore, a digit or an inner capital, or if it is several
 words run together. A name is assumed to be run together if it is not an ordinary word and

@@ -25,7 +25,8 @@ _Node: TypeAlias = Any
 class Segment:
     """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword.
 
-    `is_inner` is True for parts of a CTE or a subquery, whose rows are not the rows of the result.
+    `is_inner` is True for parts of a CTE or a subquery, because the rows that these parts restrict or sort
+    are not the rows of the result.
     """
 
     id: str
@@ -35,7 +36,7 @@ class Segment:
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
-    """Return the parts of the statements; one that cannot be parsed is a single part, "statement".
+    """Return the parts of the statements; a statement that cannot be parsed is a single part, "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']

@@ -1,4 +1,4 @@
-"""The child process for players of other packages, with a thread and a connection for each episode."""
+"""The child process that runs players of other packages, with one thread and one connection per episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:
-    """Serve until the parent closes the connection. The output of players goes to standard error."""
+    """Serve the parent process until it closes the connection. Players write to standard error."""
     sys.stdout = sys.stderr
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     players = _Players()

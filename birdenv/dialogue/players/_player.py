@@ -1,4 +1,4 @@
-"""The protocol and the context of players, the loops that let them play, and errors of players."""
+"""The protocol, context and errors of players, and the loops that let them play."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Player(Protocol):
 
     Three methods are optional. `usage() -> Usage | None` is called when the episode is over. `close()`
     releases resources. When a dialogue continues after a restart, `remember(view, move)` tells the new player
-    which move it made at this view; a player without this method is asked for the move again.
+    which move was made at this view; a player without this method is asked for the move again.
     """
 
     def move(self, view: View) -> Move | None:
@@ -69,14 +69,14 @@ class SeesEnd(Protocol):
     """A player that wants to know how its dialogue ended."""
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Take note of the last view, and of the public outcome with the seat's reward."""
+        """Learn how the dialogue ended, from the last view and the public outcome with the seat's reward."""
 
 
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
     """Return the random generator of one seat in one episode.
 
-    It is the same in every process, whatever the hash seed. Repeat 0 has the generator of a run that plays
-    each task once.
+    The generator is the same in every process, whatever the hash seed. Repeat 0 has the same generator as the
+    only episode in a run that plays each task once.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
     return Random(name + (f"/seat {seat}" if seat else ""))
@@ -187,11 +187,11 @@ def play(
 def advance(dialogue: Dialogue, players: Sequence[Player | None], seat: int) -> int | None:
     """Let the other seats play until the caller's seat may act or the dialogue is over.
 
-    Each other open seat is asked once, in the order of the indices. While the caller's seat may not act, this
-    is repeated until all of them are silent.
+    In each round, every other open seat is asked once, in the order of the indices. The dialogue ends as
+    `silence` if all of them say nothing for several rounds.
 
     Returns:
-        The seat that waits for an answer from outside, or None.
+        The open seat that has no player and so waits for an answer from outside; None if there is none.
     """
     silent = 0
     while seats := dialogue.open:

@@ -52,7 +52,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a factory whose players play only these games, so that it is not listed for other games.
+    """Mark a factory as one for these games only, so that it is not listed for other games.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -68,12 +68,12 @@ def plays(*games: str) -> Callable[[_F], _F]:
 
 
 def as_factory(found: Any, name: str) -> PlayerFactory:
-    """Return a factory for anything that callers may pass as a player.
+    """Return a factory of players for anything that a caller may pass as a player.
 
     Args:
         found: a function or class of two arguments (`argument`, `context`) or of none that creates a player;
             a function of the view that returns a move; or a player, which then plays all episodes in turn.
-        name: its name, for messages.
+        name: the player's name, for messages.
 
     Raises:
         InputError: `found` is none of these.
@@ -128,7 +128,8 @@ class PlayerSpec:
     Attributes:
         spec: the spec.
         group: the group of entry points in which names are looked up.
-        game: errors list the players of this game; by default, all players of the group.
+        game: the name of the game whose players error messages list; if it is empty, they list the whole
+            group.
     """
 
     spec: str
@@ -150,7 +151,7 @@ class PlayerSpec:
         """Check, without importing anything, that the spec can name a player.
 
         Raises:
-            InputError: it cannot; the message lists the known names.
+            InputError: the spec cannot name a player; the message lists the known names.
         """
         module, _, rest = self.spec.partition(":")
         is_module = all(part.isidentifier() for part in module.split("."))
@@ -202,7 +203,7 @@ class PlayerSpec:
 
 
 def player_names(group: str = AGENTS, game: str = "") -> list[str]:
-    """Return the names of the installed players of a group that can play a game; by default, of all."""
+    """Return the names of the installed players in a group; with `game`, of those that can play it."""
     return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
 
 

@@ -43,7 +43,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """A budget, counted in tenths so that sums are exact. It never falls below 0.
+    """The budget of an episode, which never falls below 0. It is counted in tenths, so that sums are exact.
 
     Attributes:
         total: the budget at the start.
@@ -65,7 +65,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Return True if the budget does not cover any tool."""
+        """Return True if the rest of the budget does not cover even the cheapest tool."""
         return self._left < _CHEAPEST
 
     @property
@@ -74,11 +74,11 @@ class Budget:
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
-        """Return True if the budget covers a tool."""
+        """Return True if the rest of the budget covers the price of a tool."""
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool. If the budget does not cover it, take the rest, and return False."""
+        """Take the price of a tool and return True; if too little is left, take the rest and return False."""
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:

@@ -138,13 +138,13 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
 
 
 def over_budget(kind: Kind) -> str:
-    """Return the message about a tool that the budget does not cover."""
+    """Return the message about a tool whose price the budget does not cover."""
     price = f"{kind} costs {COSTS[kind]:g}, which is more than you have left"
     return f"{price}. Only submit_sql is possible now."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed submission. It never says anything about the expected result."""
+    """Return the feedback on a failed submission. The feedback says nothing about the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":

@@ -110,8 +110,8 @@ class AInteractRules(InteractRules):
     * The reply to a failed submission has the database's message if the SQL did not run, and otherwise says
       only that it is wrong.
 
-    The profile decides how submissions are judged and from which state a follow-up starts; its rules about
-    turns have no effect here.
+    The profile decides how submissions are judged and from which state a follow-up starts. The profile's
+    rules about turns have no effect here.
 
     Attributes:
         calls: the number of calls, by tool.
@@ -143,7 +143,7 @@ class AInteractRules(InteractRules):
         return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, with the budget and the part of it that was spent."""
+        """Return the public result, with the total budget and the part that was spent."""
         return super().outcome() | {"budget": self.budget.total, "budget_used": self.budget.used}
 
     def progress_fields(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class PublicBirdTask:
         index: the position in the task file, from 0.
         question_id: the id in the file, or the position if there is none.
         occurrence: 1 for the first record with this `question_id`, 2 for the second, and so on. The 2024
-            edition of mini-dev contains 137 and 138 twice.
+            edition of mini-dev contains the ids 137 and 138 twice.
         db_id: the database.
         question: the question.
         evidence: a hint; may be empty.
@@ -41,7 +41,7 @@ class PublicBirdTask:
 
     @property
     def instance_id(self) -> str:
-        """Return `question_id`, followed by `#2` and so on if it is repeated."""
+        """Return `question_id`; if an earlier record has the same one, `#2` and so on follow it."""
         return self.question_id if self.occurrence == 1 else f"{self.question_id}#{self.occurrence}"
 
     @property
@@ -85,7 +85,7 @@ class BirdRecord(BaseModel):
         question: the question.
         evidence: a hint.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
-        SQL: the gold statement, or several accepted ones. Without it, the task cannot be graded.
+        SQL: the gold statement, or a list of accepted statements. Without it, the task cannot be graded.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
     """
 
@@ -127,7 +127,8 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return all tasks of a file in its order, with the SQL for a dialect. `BirdRecord` describes the fields.
+    """Return all tasks of a file in order, with the SQL for a dialect. `BirdRecord` describes the file's
+    fields.
 
     Raises:
         InputError: a record has no question or no database, or a field with a wrong value.

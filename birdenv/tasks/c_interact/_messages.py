@@ -73,7 +73,7 @@ def cost(left: int) -> str:
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence about a free refused action. `left` is the number of further free ones."""
+    """Return the sentence about a refused action that is free. `left` is the number of free refusals left."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
@@ -108,7 +108,7 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed attempt. It never says anything about the expected result."""
+    """Return the feedback on a failed attempt. The feedback says nothing about the expected result."""
     next_step = "The episode ends." if last else ONE_MORE
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {next_step}"

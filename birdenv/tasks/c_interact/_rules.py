@@ -61,17 +61,17 @@ SEATS: Final = (
 class CInteractRules(InteractRules):
     """The rules: questions within a budget, SQL, one debug attempt; then a follow-up, one debug attempt.
 
-    A refused action (illegal, malformed or empty) costs one question. If no question is left, it counts as an
-    empty submission, so that every episode ends. After the first submission, the profile may allow some
-    refused actions in each phase for free (`Profile.free_refusals`). A message without a tool call may end
-    the attempt at once (`Profile.no_call_ends_attempt`).
+    A refused action (illegal, malformed or empty) costs one question. If no question is left, the action
+    counts as an empty submission, so that every episode ends. After the first submission, the profile may
+    allow some refused actions in each phase for free (`Profile.free_refusals`). A message without a tool call
+    may end the attempt at once (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: the number of charged questions. The record has the number of the others in
+        questions: the number of charged questions. The record has the number of uncharged questions in
             `free_questions`.
         max_questions: the largest number of questions that may be charged.
-        turns_left: the number of questions left in the budget, even after the first submission, when no
-            question may be possible any more.
+        turns_left: the number of questions left in the budget. It keeps its value after the first submission,
+            even if the profile allows no more questions then.
     """
 
     seats = SEATS

@@ -1,1 +1,1 @@
-"""What c-Interact and a-Interact share: records, tasks, knowledge, profiles, the user's seat and grading."""
+"""What c-Interact and a-Interact share: records, tasks, knowledge, profiles, the user's seat, and grading."""

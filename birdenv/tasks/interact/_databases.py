@@ -27,17 +27,17 @@ def grading_job(
 ) -> GradingJob:
     """Return the grading job of one phase.
 
-    The follow-up of a Management task starts from the state of the database after phase 1. The gold starts
-    from the state after the gold of phase 1. The prediction starts from the state after the accepted SQL or,
-    in some profiles, after the gold. Under the published rules, in which a Query may write, this also holds
-    for a Query.
+    In the follow-up of a Management task, the gold runs on the state that the gold of phase 1 left. The
+    prediction runs on the state that the accepted SQL of phase 1 left; in some profiles, on the state that
+    the gold left. Under the published rules, where a Query may write, the follow-up of a Query is graded in
+    the same way.
 
     Args:
         task: the task.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
-        left: a checkpoint of the state after this SQL; if it is None, the SQL runs again.
+        left: a checkpoint of the state after the accepted SQL; if it is None, the accepted SQL runs again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -84,8 +84,8 @@ class OwnState(NamedTuple):
     Attributes:
         setup: the set-up of the task.
         own: the system's SQL that passed phase 1.
-        cleanup: the clean-up of the task. Its errors are ignored, because it was written for the state after
-            the gold.
+        cleanup: the clean-up of the task. Errors are ignored, because the clean-up was written for the state
+            after the gold.
     """
 
     setup: tuple[str, ...]
@@ -94,7 +94,7 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return the statements that prepare the system's own database. In no profile do they include gold.
+    """Return the statements that prepare the system's own database. No profile includes gold statements.
 
     Args:
         task: the task.
@@ -135,11 +135,12 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database on which the system tries SQL. It is opened for the first statement, and keeps changes.
+    """The database on which the system tries SQL. It is opened for the first statement, and keeps all
+    changes.
 
-    Phase 2 begins with a fresh database in the state after the SQL of phase 1 (see `agent_start_state`). The
-    database is closed while a submission is graded, to free memory. Statements that ran in another process
-    (`recall`) run again only before the next new statement.
+    Phase 2 begins with a fresh database in the state after the accepted SQL of phase 1 (see
+    `agent_start_state`). The database is closed while a submission is graded, to free memory. Statements that
+    ran in another process (see `recall`) run again just before the next new statement, if there is one.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -160,7 +161,8 @@ class AgentDatabase:
         return self._database is not None
 
     def show(self, sql: str) -> tuple[str, int]:
-        """Run a statement, and return its result as text, and how many statements would restore the database.
+        """Run a statement. Return the result as text, and the number of statements that would restore the
+        database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.
@@ -182,7 +184,7 @@ class AgentDatabase:
 
         Args:
             accepted: the SQL that passed phase 1.
-            left: a checkpoint of the state after this SQL, or None if there is none.
+            left: a checkpoint of the state after the accepted SQL, or None if there is none.
         """
         self.close()
         self._past.clear()

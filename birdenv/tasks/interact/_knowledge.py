@@ -25,7 +25,7 @@ class KnowledgeEntry:
         name: the name.
         description: what the entry is about.
         definition: the definition, such as a formula.
-        children: the ids of the entries that this one builds on.
+        children: the ids of the entries that this entry builds on.
         raw: the entry's line in the file.
     """
 
@@ -67,7 +67,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
     `<database>_column_meaning_base.json`.
 
     Raises:
-        InputError: a file is missing or broken, or the name of the database is not a plain one.
+        InputError: a file is missing or broken, or the name of the database is not a plain file name.
     """
     if not is_database_name(database):
         raise InputError(f"{database!r} is not a database name: expected the plain name of a folder")
@@ -87,7 +87,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
 @lru_cache(maxsize=64)
 def user_notes(notes: DatabaseNotes) -> BriefNotes:
-    """Return the notes for a simulated user: the texts about every knowledge entry and column."""
+    """Return the notes for a simulated user: the texts about all knowledge entries and columns."""
     columns: dict[str, str] = {}
     for key, meaning in notes.column_meanings.items():
         name = key.split("|")[-1].lower()
@@ -103,7 +103,7 @@ def user_notes(notes: DatabaseNotes) -> BriefNotes:
 def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
     """Return the entries of the knowledge base without the deleted ones, as one JSON object per line.
 
-    With `all_fields`, the lines are those of the file, with all fields; otherwise, they are the entries that
+    With `all_fields`, the lines have all fields of the file. Otherwise, they have the fields that
     `shown_knowledge` returns.
     """
     if all_fields:
@@ -117,7 +117,7 @@ def shown_knowledge(
 ) -> list[dict[str, Any]]:
     """Return the entries without the deleted ones, with their four public fields.
 
-    With `renumber`, their ids are numbered from 0, so that no gap reveals a deleted entry.
+    With `renumber`, the entries get new ids from 0 on, so that no gap reveals a deleted entry.
     """
     visible = [entry for entry in notes.knowledge if entry.id not in deleted]
     return [

@@ -90,7 +90,7 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """Return the category of the follow-up. A missing one is inferred from its tests or its parent."""
+        """Return the category of the follow-up; if it has none, infer one from its tests or from `parent`."""
         return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 

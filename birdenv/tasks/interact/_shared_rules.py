@@ -169,7 +169,7 @@ class InteractRules(Rules):
         )
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat sees it. The user sees only words, unless `user_sees` allows more."""
+        """Return an event as a seat sees it. `user_sees` says what else than words the user sees."""
         if seat == SYSTEM or event.agent < 0:
             return event
         if event.agent == USER:  # notes after an answer are for the system only
@@ -206,7 +206,7 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the fields of the public record about questions and other moves apart from submissions."""
+        """Return the fields of the public record about questions and all other moves except submissions."""
         return {}
 
     def points(self) -> tuple[int, int]:

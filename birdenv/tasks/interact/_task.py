@@ -1,4 +1,4 @@
-"""The tasks of c-Interact and a-Interact, split into a public and a private half; and their attempts."""
+"""The tasks of c-Interact and a-Interact, split into a public and a private half, and attempts at them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Attempt:
         attempt: the name or number of the attempt.
         sql: the submitted SQL.
         status: the verdict.
-        passed: whether it passed.
-        reward: the reward that it earned.
+        passed: True if the submission passed.
+        reward: the reward that the submission earned.
     """
 
     phase: int
@@ -98,7 +98,7 @@ class FollowUp:
         conditions: how results are compared; None if the record does not say.
         type: the type of the follow-up.
         candidates: SQL statements that agents can choose from.
-        stated_category: the category in the record, if it has one.
+        stated_category: the category in the record; None if the record has none.
         by_state: whether the states of the databases are compared.
     """
 
@@ -127,7 +127,7 @@ class PrivateTask:
         cleanup: statements that clean the database up.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system.
         notes: the notes about the database. They are private because they include the hidden entries.
-        follow_up: the second request, if there is one.
+        follow_up: the second request; None if there is none.
         by_state: whether the states of the databases are compared.
     """
 

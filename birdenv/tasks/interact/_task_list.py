@@ -48,7 +48,13 @@ _TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the fil
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file, and the databases that they run on."""
+    """The tasks of one file, and the databases that they run on.
+
+    Attributes:
+        tasks: the tasks, in the order of the file.
+        source: the databases.
+        task_file: the path of the file.
+    """
 
     tasks: tuple[CInteractTask, ...]
     source: DatabaseSource
@@ -104,7 +110,7 @@ def load_benchmark(
         folder: the folder of the benchmark.
         task_file: the task file; by default, the one in the folder.
         source: the databases; by default, the files `<db>/<db>.sqlite` in the folder.
-        select: returns True for the records to load; by default, all are loaded.
+        select: a function that returns True for the records to load; by default, all records are loaded.
     """
     path = task_file or find_task_file(folder)
     source = source or SqliteSource(folder)
@@ -257,7 +263,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the tasks of a game of BIRD-Interact. Those that cannot be played are left out with a note.
+    """Load the tasks of a game of BIRD-Interact. Tasks that cannot be played are left out with a note.
 
     Args:
         settings: the settings of the game.

@@ -28,7 +28,7 @@ words, one question at a time. Do not write SQL, and tell only what you are aske
 
 
 class FilteredAnswer(NamedTuple):
-    """An answer after the leak guard.
+    """An answer that went through the leak guard.
 
     Attributes:
         text: the answer that the system sees.
@@ -48,7 +48,7 @@ def briefs_of(
 
     Args:
         task: the task.
-        converses: whether the user remembers the conversation and asks back.
+        converses: True if the user remembers the conversation and may ask back.
         first_line: see `Profile.first_line`.
         style: the style of the rule-based user.
     """
@@ -118,8 +118,8 @@ def filter_answer(
         question: the system's question.
         move: the user's answer. Its trace lists the snippets that the answer may reveal; without a trace,
             they are those that the rule-based user would reveal. Data that is not a text counts as silence.
-        guard: the treatment of answers that leak. With None, every answer passes; this is for recorded
-            answers, which were filtered before.
+        guard: what happens to an answer that leaks: `filter` replaces the answer, and `log` only records the
+            leak. None lets every answer pass, for recorded answers, which were filtered before.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""

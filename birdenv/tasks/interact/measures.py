@@ -1,7 +1,7 @@
 """The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-They are the success in both phases, before and after debugging, the mean reward, the effort of the episodes,
-the kinds of the user's answers, and the published score over all tasks.
+The measures are the success in both phases before and after debugging, the mean reward, the effort per
+episode, the kinds of the user's answers, and the published score over all tasks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DEBUG: Final = frozenset(
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the groups to which a task belongs, by kind. `ambiguity` are the types of its ambiguities."""
+    """Return the groups that a task belongs to, by kind. `ambiguity` are the types of its ambiguities."""
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {
         "category": (category,),
@@ -55,7 +55,7 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Return True if a phase was passed in a given attempt (`first` or `debug`); by default, in any."""
+    """Return True if a phase was passed in an attempt (`first` or `debug`); by default, in any attempt."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )

@@ -25,7 +25,7 @@ class EpisodeScore:
     Attributes:
         instance_id: the id of the task.
         status: the status of the episode.
-        passes: the passed attempts as pairs of a phase and `first` or `debug`; at most one for each phase.
+        passes: the attempts that passed, as pairs of a phase and `first` or `debug`; at most one per phase.
         follow_up: `graded` if the task has a follow-up with gold, `ungraded` if the gold is withheld.
         groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
     """
@@ -94,9 +94,9 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
-    Rates of phase 2 are over all episodes; `phase_2_of_reached` is over those that reached it. Each rate has
-    a 95 % Wilson interval. The interval is None for a single episode, and if tasks were played more than
-    once, because then the episodes are not independent.
+    Rates of phase 2 are over all episodes; `phase_2_of_reached` is over the episodes that reached phase 2.
+    Each rate has a 95 % Wilson interval. The interval is None for a single episode, and if tasks were played
+    more than once, because then the episodes are not independent.
     """
     counts = count_phases(standings)
     once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
@@ -127,8 +127,8 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the published figures, which count all tasks, whatever their status.
 
     `tasks` is N. `left_out` counts the episodes that say nothing about the agent, by status; `valid` is the
-    number of the others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables show it
-    x100), with a bootstrap interval over tasks. `phase_2` over N is the published end-to-end success.
+    number of all other episodes. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables
+    show it x100), with a bootstrap interval over tasks. `phase_2` over N is the published end-to-end success.
     """
     counts = count_phases(standings)
     left_out = Counter(standing.status for standing in standings if not standing.is_rated)
@@ -232,8 +232,7 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Return a text about the mean numbers of questions asked, allowed, and free because the user asked
-    back."""
+    """Return a text about the mean numbers of questions: asked, allowed, and free (the user asked back)."""
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""
@@ -252,7 +251,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a table of groups, with tasks, rates in percent before and after debugging, and mean rewards."""
+    """Return a table with a row per group: tasks, rates before and after debugging (%), and mean reward."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}

@@ -23,7 +23,7 @@ MAX_PATIENCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The rules of one implementation. Each switch is True if the sentence about it holds.
+    """The rules of one implementation. A switch is True if the sentence after its name holds.
 
     Attributes:
         name: the name of the profile.
@@ -32,24 +32,26 @@ class Profile:
         enforced: a question beyond the budget is refused. Otherwise, it is answered.
         max_actions: the number of actions after which an episode is truncated; None for no limit.
         clarify_later: questions are also allowed in the debug attempt and in the follow-up.
-        free_refusals: how many refused moves are free in each phase after the first submission. The next one
-            counts as an empty submission.
+        free_refusals: how many refused moves are free in each phase after the first submission. The next
+            refused move counts as an empty submission.
         no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
             next submission earns as much as the first. Otherwise, such a message is a refused move.
         all_knowledge_fields: knowledge entries are shown with all fields of the file.
         renumber_knowledge: the visible knowledge entries are numbered anew.
         error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
             an error.
-        category_from_id: a task is Management if its id contains `_M_`. Otherwise, the field `category`
-            decides.
-        infer_category: a follow-up without a `category` has that of its tests or its parent. Otherwise, it is
-            a Query.
-        follow_up_conditions: whose `conditions` apply to the follow-up: the parent's, its own (or none), or
-            its own if it has any and otherwise the parent's.
+        category_from_id: a task is a Management task exactly if its id contains `_M_`. Otherwise, the field
+            `category` decides.
+        infer_category: the category of a follow-up without a `category` is inferred from its tests or from
+            the main task. Otherwise, such a follow-up is a Query.
+        follow_up_conditions: which `conditions` apply to the follow-up: those of the main task (`parent`),
+            its own or none (`own`), or its own if it has any and otherwise those of the main task
+            (`own_else_parent`).
         follow_up_base: the SQL of phase 1 after which the prediction for the follow-up runs: the accepted
             prediction or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
-        conversation: the user remembers what was said and asks back; its first questions back are free.
+        conversation: the user remembers what was said and may ask back. The first questions that lead to
+            asking back are free.
         tells_left: every answer says how many questions are left.
         first_line: if a language model plays the user, only the first line of its choice counts. If the model
             returns no answer, the user says that it does not understand.

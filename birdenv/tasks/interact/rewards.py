@@ -23,7 +23,7 @@ attempt."""
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
-    """Return the reward of a graded submission, which is 0 if it did not pass.
+    """Return the reward of a graded submission; 0 if the submission did not pass.
 
     Raises:
         ValueError: the schedule has no such phase or attempt.
@@ -111,7 +111,8 @@ _SHARED: Final = RewardScheme()
 def told_points(brief: Brief, text: str) -> set[str]:
     """Return the snippets of the annotated points that a text discloses.
 
-    A text discloses a point if it contains most of the words of its meaning that are not in the request.
+    For each point, only the words of its meaning that are not in the request count. A text discloses the
+    point if it contains most of these words.
     """
     said = _words(text)
     known = _words(brief.request)

@@ -109,7 +109,8 @@ KINDS: Final = TOOLS[:3]
 class SqlMove(dict[str, Any]):
     """A move of the system that is also a member of the action space of the environments.
 
-    Players may return it, `env.step` accepts it, and it equals the dict `{"kind": ..., "text": ...}`.
+    Players may return such a move, and `env.step` accepts it. It equals the dict
+    `{"kind": ..., "text": ...}`.
     """
 
     trace: Any = None

@@ -1,4 +1,4 @@
-"""Passes that may be undeserved, because grading compares only rows and what test cases check."""
+"""Passed submissions that may be wrong, because grading only compares rows and runs test cases."""
 
 from __future__ import annotations
 

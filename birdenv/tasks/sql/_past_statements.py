@@ -14,8 +14,8 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 class PastStatements:
     """Records the statements that must run again to restore a lost database.
 
-    As long as an episode has no private copy of the database, its statements have changed nothing, so they
-    are not recorded.
+    As long as an episode has no private copy of the database, the episode's statements have changed nothing,
+    so they are not recorded.
     """
 
     def __init__(self) -> None:

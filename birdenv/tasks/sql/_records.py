@@ -1,7 +1,7 @@
 """Records of task files: their validation, their variants for other engines, and lists of defective ones.
 
 A record may have a field `by_dialect` with other values for a dialect, such as `{"postgres": {"sol_sql":
-[...], "follow_up": {...}}}`. They replace the values of the record, and objects are merged field by field.
+[...], "follow_up": {...}}}`. These values replace those of the record; objects are merged field by field.
 This is an addition of birdenv for the demo; the public benchmarks have a file for each engine.
 
 Golds break with time: some do not run any more, some read the clock, some fail their own test cases. A list
@@ -25,7 +25,7 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """Return the record with its values for a dialect.
+    """Return a record in which the values for a dialect replace the general ones.
 
     Args:
         record: the record.
@@ -73,7 +73,7 @@ def write_defects(path: Path, defects: Defects) -> None:
 
 
 def read_defects(path: Path) -> Defects:
-    """Return the tasks of a list of known defects, with their reasons if it has any.
+    """Read a list of defective tasks, and return the reasons (if the list has any) by task.
 
     Raises:
         InputError: the file cannot be read, or a record names no task.

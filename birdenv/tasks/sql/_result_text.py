@@ -52,7 +52,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a value as text, in quotes if it could be mistaken for something else without them."""
+    """Return a value as text, in quotes if the bare text could be mistaken for something else."""
     if isinstance(cell, str):
         is_plain = (  # a fast path: `_marked` would not change such a text
             0 < len(cell) <= SHOWN_CHARACTERS
@@ -135,8 +135,8 @@ def not_executed(error: QueryError, error_text: bool = True) -> str:
 
     Args:
         error: the error.
-        error_text: whether to pass on the message of the database. Errors of the engine itself, which do not
-            concern the SQL, are never passed on.
+        error_text: True to pass on the message of the database. Messages about errors of the engine itself,
+            which do not concern the SQL, are never passed on.
     """
     if not error_text:
         return "Your SQL could not be executed."

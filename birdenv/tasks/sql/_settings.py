@@ -1,4 +1,4 @@
-"""The settings that all SQL games share, and the selection of tasks by them."""
+"""The settings that all SQL games share, and the selection of tasks by these settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty text."""
+    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty string."""
     try:
         for sql in sqls:
             at_date(sql, today, dialect)
@@ -31,7 +31,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence with the day that SQL reads instead of the clock; empty if SQL reads the clock."""
+    """Return a sentence about the day that SQL reads instead of the clock; empty if it reads the clock."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."

@@ -87,7 +87,8 @@ class Output(NamedTuple):
 
 
 def read_output(text: str) -> Output:
-    """Read an output, which is a question if it contains `</s>`, or else a submission if it contains `</t>`.
+    """Read an output. It is a question if it contains `</s>`, and otherwise a submission if it contains
+    `</t>`.
 
     The utterance is the text from the first opening tag to the first closing tag, without opening tags. The
     utterance of an output with neither tag is the whole output.
@@ -118,7 +119,7 @@ def expected_sql(dialect: str) -> str:
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
-    """Return the SQL in an output, which is the first of the following that exists.
+    """Return the SQL in an output: the first of the following texts that exists.
 
     * a block whose fence names the dialect; a block ends at the next fence or at the end of the text
     * a block whose fence names another SQL dialect

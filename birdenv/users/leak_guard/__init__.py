@@ -1,4 +1,4 @@
-"""Block answers that would give the task away, whether the user is a program, a model or a person.
+"""Block answers that would give the solution of a task away, whether a program, a model or a person answers.
 
 BIRD-Interact leaves this to a prompt (§3.4); here it is code. An answer is replaced as a whole, with a
 reason, if it

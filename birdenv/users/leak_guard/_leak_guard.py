@@ -26,21 +26,21 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """An answer that may be given. If it replaces the user's own answer, `reason` says why."""
+    """An answer that may be given. If the guard replaced the user's own answer, `reason` says why."""
 
     text: str
     reason: str = ""
 
 
 class LeakGuard:
-    """Replaces answers that would give away the task of one brief."""
+    """Replaces answers that would give away the solution of one brief's task."""
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
         self._remembered = lru_cache(maxsize=256)(self._reason)
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
-        """Return a text if it reveals no more than was granted, or else a fixed sentence and a reason.
+        """Return a text if it reveals no more than was granted; otherwise, a fixed sentence and the reason.
 
         Invisible characters, which could carry a message, are removed first.
 

@@ -34,8 +34,8 @@ _Run = TypeVar("_Run", str, tuple[str, ...])
 class Runs(Generic[_Run]):
     """Sequences of words or letters in the SQL and the clear question that an answer must not contain.
 
-    A cheap test comes first: it looks only at blocks of half the length of a run, at regular steps in a text.
-    A text that contains a forbidden run contains at least one such block of it.
+    A cheap test comes first. It looks, at regular steps in a text, only at blocks of half the length of the
+    shortest run. If none of these blocks is from a forbidden run, the text contains no forbidden run.
 
     Args:
         split: splits a text into words or letters.
@@ -66,7 +66,7 @@ class Runs(Generic[_Run]):
         return frozenset(run for text in texts for run in _pieces(self._split(text), length))
 
     def reason(self, text: str) -> str:
-        """Return the reason for refusing `text`, or an empty text if it contains no forbidden run."""
+        """Return the reason for refusing `text`, or an empty string if it contains no forbidden run."""
         said = self._split(text)
         if not self._blocks.isdisjoint(_pieces(said, self._block, self._step)):
             for reason, runs, length in self._found_in:
@@ -90,8 +90,8 @@ class Secrets:
     Attributes:
         names: names in the schema and the gold SQL that the answer must not mention.
         names_as_letters: the letters of the longer names, to find names that are spelt with separators.
-        spelt: all names in the schema and the gold SQL.
-        free_pairs: quoted names that contain a dot, and so look like `table.column` but are not.
+        spelt: all names in the schema and the gold SQL, including names that look like ordinary words.
+        free_pairs: quoted names that contain a dot, and so look like `table.column` but are a single name.
         own_world: words such as "gold" that belong to the subject of the task. They are not taken as a
             mention of the reference solution.
         signs: comparisons and divisions that are written in signs, such as `tier = 'x'`.
@@ -110,7 +110,7 @@ class Secrets:
 
 
 class Protected:
-    """Computes the secrets of a brief, depending on the snippets that an answer was granted."""
+    """Computes the secrets of a brief for an answer, depending on the snippets that the answer may use."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief

@@ -4,7 +4,7 @@
 * `llm-one-prompt:MODEL`: a single call that is told everything, as in the older protocol; for comparison.
 * `rule+llm:MODEL`: the rule-based user answers, and the model only rewords its answers.
 
-All their words pass the leak guard.
+The leak guard checks all answers of these users.
 """
 
 from birdenv.users.model_user._players import llm_user, one_prompt_user, worded_rule_user

@@ -24,7 +24,7 @@ _ID = re.compile(r"(?<![a-z])[a-z]++\d++(?:\.\w++)*+")
 
 @dataclass(frozen=True, slots=True)
 class PromptedPoint:
-    """One point that may be asked about: its id, its term in the request, and the SQL that settles it."""
+    """A point that questions may be about: its id, its term in the request, and the SQL that settles it."""
 
     id: str
     term: str
@@ -34,14 +34,18 @@ class PromptedPoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """The point that a model chose for a question. `point` is None if the question will not be answered."""
+    """What a model decided about a question.
+
+    `call` is the kind of question. `point` is the point that the question is about; None if the question will
+    not be answered.
+    """
 
     call: Call
     point: PromptedPoint | None = None
 
     @property
     def target(self) -> str:
-        """Return the annotated term, or the id of the part."""
+        """Return what the question is about: an annotated term, or the id of a part of the gold SQL."""
         if self.point is None:
             return ""
         return self.point.term if self.call == "labelled" else self.point.id
@@ -86,7 +90,7 @@ def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
 
 
 def first_line(text: str) -> str:
-    """Return the text of the first `<s>...</s>`, or else the first line (BIRD-Interact's service).
+    """Return the text of the first `<s>...</s>`; without one, the first line (BIRD-Interact's service).
 
     >>> first_line("<s>labelled(A1)</s> or T2"), first_line("labelled(A1)\\nIt is about size.")
     ('labelled(A1)', 'labelled(A1)')
@@ -95,7 +99,7 @@ def first_line(text: str) -> str:
 
 
 def tagged(text: str) -> str:
-    """Return the text of the first `<s>...</s>`, or else the whole text (BIRD-Interact's pipeline).
+    """Return the text of the first `<s>...</s>`; without one, the whole text (BIRD-Interact's pipeline).
 
     >>> tagged("I choose <s>labelled(A1)</s>."), tagged("labelled(A1)</s>"), tagged("Hm.")
     ('labelled(A1)', 'labelled(A1)', 'Hm.')
@@ -107,7 +111,7 @@ def tagged(text: str) -> str:
 def read_choice(
     text: str, annotated: tuple[PromptedPoint, ...], others: tuple[PromptedPoint, ...]
 ) -> ModelReading | None:
-    """Return the choice of a model, or None unless it named exactly one choice that exists.
+    """Return the choice in a model's reply; None unless the reply names exactly one choice that exists.
 
     >>> roomy = PromptedPoint("A1", "roomy", ("seats > 40",))
     >>> read_choice('It asks about size: labelled("roomy").', (roomy,), ()).point.id

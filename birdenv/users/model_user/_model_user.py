@@ -23,7 +23,7 @@ _AGAIN: Final = (
 
 
 def knows_a_request(context: PlayerContext) -> bool:
-    """Return True if the seat is that of a user who made an ambiguous request."""
+    """Return True if the seat belongs to a user who made an ambiguous request."""
     return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 

@@ -1,8 +1,8 @@
 """Users with a model: `llm` (two calls, BIRD-Interact §3.1), `llm-one-prompt` and `rule+llm`.
 
-The decoder of `llm` is given the granted SQL and the dialogue, but never the gold or the clear request, so
-that it cannot give them away. `llm-one-prompt` makes one call that is told everything, as in the older
-protocol. Under `rule+llm`, rules decide what is granted and word the answer, and the model only rewords it.
+The decoder of `llm` gets the granted SQL and the dialogue. It never gets the gold or the clear request, so it
+cannot give them away. `llm-one-prompt` makes one call that is told everything, as in the older protocol.
+Under `rule+llm`, rules decide what is granted and word the answer, and the model only rewords it.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _SENSES: Final = (
 class WordedRuleUser(ModelUser):
     """The rule-based user, whose answers a model rewords. Refusals are not reworded.
 
-    The model's words are discarded if their numbers differ from those of the answer, or if they reverse its
-    meaning.
+    The model's words are discarded if their numbers differ from the numbers in the answer, or if they reverse
+    the meaning of the answer.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -122,7 +122,7 @@ _AGAIN = "That is none of the choices. Reply with exactly one of them, with an i
 
 
 class TwoStageUser(ModelUser):
-    """Calls a model twice: to decide what a question is about, and to word the answer."""
+    """Calls a model twice: first to decide what a question is about, and then to word the answer."""
 
     def move(self, view: View) -> Move:
         """Answer the last question."""

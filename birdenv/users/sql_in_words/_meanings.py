@@ -53,7 +53,7 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 @lru_cache(maxsize=64)
 def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases by column, without phrases that two columns share."""
+    """Return the noun phrases of columns, by column. Phrases that two columns share are left out."""
     found = {name: noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
     return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
@@ -72,7 +72,7 @@ _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
 
 @lru_cache(maxsize=1024)
 def entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
-    """Return the description of an entry of a JSON column, or an empty text."""
+    """Return the description of an entry of a JSON column, or an empty string."""
     try:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:

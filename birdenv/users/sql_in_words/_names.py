@@ -125,7 +125,7 @@ class Names:
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self._notes)
 
     def are_columns(self, words: Sequence[str]) -> bool:
-        """Return True if one of these texts is the everyday name of a column."""
+        """Return True if at least one of these texts is the everyday name of a column."""
         return not _columns_in_words(self._notes, self._identifiers).isdisjoint(words)
 
 
@@ -161,7 +161,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 
 def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
-    """Return tokens in which names are spelt like the identifier that splits them into the most words."""
+    """Return tokens with each name in the upper and lower case that splits the name into the most words."""
     return [
         LexicalUnit(token.kind, _better_spelt(token.text, identifiers))
         if token.kind in ("word", "quoted")
@@ -194,7 +194,7 @@ def _vocabulary(notes: BriefNotes) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
-    """Split a run-together name into the fewest possible words; return an empty text if that is impossible.
+    """Split a run-together name into the fewest possible words; return an empty string if that is impossible.
 
     Each part must be the beginning of a word of `meaning`, a common abbreviation, or one of `others`.
 

@@ -32,7 +32,13 @@ _CLAUSES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """A snippet in words, the form of the sentence, and the names that the words leave out."""
+    """A snippet in words.
+
+    Attributes:
+        text: the words.
+        form: how a sentence says the words, such as "I mean that ..".
+        hidden: the names that the words leave out (tables, aliases and CTEs), in lower case.
+    """
 
     text: str
     form: Form

@@ -70,7 +70,7 @@ def split_words(name: str) -> str:
 
 
 def part_of(node: Node, name: str) -> Node:
-    """Return the WITH or FROM of a node, which sqlglot has called `with_` and `from_` since version 28."""
+    """Return the WITH or FROM of a node. Since version 28, sqlglot calls these parts `with_` and `from_`."""
     return node.args.get(name, node.args.get(f"{name}_"))
 
 

@@ -99,7 +99,7 @@ def side(phrase: Phrase) -> str:
 
 
 def runs_on(text: str) -> bool:
-    """Return True if the next words would seem to belong to a condition ("where ..") at the end of a text."""
+    """Return True if a text ends in a condition ("where .."), to which further words would seem to belong."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)

@@ -42,9 +42,9 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], tables: Mapping[str, str]) -> str:
-    """Return the noun for the rows that COUNT(*) counts in a fragment of a query on one table.
+    """Return the noun for what COUNT(*) counts in a fragment of a query on one table.
 
-    The text is empty if that is unknown.
+    The result is an empty string if the noun is unknown.
     """
     wanted = _flat(snippet)
     for statement in gold:

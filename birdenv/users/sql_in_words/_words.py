@@ -54,7 +54,7 @@ _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 
 
 def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
-    """Register the decorated function for these kinds of node."""
+    """Register the decorated function as the one that puts these kinds of node into words."""
 
     def enter(sayer: _Sayer) -> _Sayer:
         SAYERS.update(dict.fromkeys(kinds, sayer))
@@ -111,7 +111,7 @@ class Speaker:
         return text
 
     def table(self, node: Node) -> str:
-        """Return the words for a table, or an empty text if it may not be named."""
+        """Return the words for a table, or an empty string if it may not be named."""
         return self.tables.get(str(getattr(node, "name", "")).lower(), "")
 
 

@@ -1,4 +1,7 @@
-"""A candidate: something that a question may be about. Its facets are its group and its kinds."""
+"""Candidates: the things that a question may be about.
+
+The facets of a candidate are its group and its kinds. The ranking has separate weights for each facet.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,12 @@ _PLACE = {name: place for place, name in enumerate(FACETS)}
 class Candidate:
     """Something that a question may be about.
 
-    `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
-    leaves open) or "said" (something that the request says, in tasks whose gold SQL is withheld). `names` are
-    the forms of an annotated term. Candidates with the same number in `same` say the same. `main_kinds` are
-    the kinds of thing by which questions may ask for the candidate without naming it. `answer` is the
-    complete answer, if it is not made from SQL.
+    `group` is "critical", "knowledge" or "non_critical" for an annotated point, "part" for a part of the gold
+    SQL, "open" for a kind of thing that the gold SQL leaves open, and "said" for something that the request
+    says in a task whose gold SQL is withheld. `names` are the forms of an annotated term. Candidates with the
+    same number in `same` have the same content. `main_kinds` are the kinds of thing that a question may ask
+    for to mean this candidate without naming it. `answer` is the complete answer if the answer is not made
+    from SQL, and otherwise empty.
     """
 
     group: str
@@ -56,7 +60,7 @@ class Candidate:
 
 
 def facets_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the indices of a candidate's facets in the tables of weights."""
+    """Return the indices in `FACETS` of a candidate's group and kinds."""
     names = [
         candidate.group,
         *sorted(candidate.kinds),

@@ -1,6 +1,7 @@
 """Find what a candidate's SQL settles, and the words with which a question may refer to the candidate.
 
-The words come from its term, its SQL, the meanings of its columns, and the knowledge entries.
+The words come from the candidate's term and SQL, from the meanings of the columns in this SQL, and from the
+knowledge entries.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Return the kinds of thing that a sentence of a request settles, apart from its own clause."""
+    """Return the kinds of thing that a sentence of a request settles."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
@@ -71,7 +72,10 @@ def clause_kinds(sql: str) -> frozenset[str]:
 
 
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
-    """Return the kinds of thing that a piece of SQL settles. `clause` is the clause it is from, if known."""
+    """Return the kinds of thing that a piece of SQL settles.
+
+    `clause` is the kind of clause that contains the SQL; empty if it is not known.
+    """
     tokens = tokenize(sql)
     keys = [token.key for token in tokens]
     words = frozenset(keys)
@@ -169,9 +173,10 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """Return the stems of the things that the request is about: tables of the gold SQL, last nouns of terms.
+    """Return the stems of what the request is about: the tables of the gold SQL, and the last nouns of terms.
 
-    They do not tell points apart: in "active members", "active" does, and "members" may be in any question.
+    These words do not tell annotated points apart. In "active members", only "active" tells which point is
+    meant; "members" may occur in any question.
     """
     tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
@@ -191,7 +196,11 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return the forms of a term: whole, without preposition, without or as its abbreviation, spelt out."""
+    """Return the forms of a term under which a question may name it.
+
+    They are the whole term, the term without its preposition, the term without its abbreviation, the
+    abbreviation alone, and all of these with short forms spelt out.
+    """
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -209,9 +218,7 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """Return the stems of a snippet's own words: its columns and literals, without keywords, tables and
-    aliases.
-    """
+    """Return the stems of the columns and literals in a snippet, without keywords, tables and aliases."""
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
@@ -229,7 +236,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """Return the stems of a snippet's names, including those of tables."""
+    """Return the stems of all names in a snippet, including the names of tables."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -241,7 +248,10 @@ def all_stems(sql: str) -> set[str]:
 
 
 def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
-    """Return the values in `sql`. With `short`, also numbers of one digit, in digits and in words."""
+    """Return the values in `sql`.
+
+    With `short`, the result also has the numbers of one digit, in digits and in words.
+    """
     texts = (
         " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
     )
@@ -279,12 +289,12 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Return the stems of words that are near a literal of the annotated snippets in the clear question."""
+    """Return the stems of words in the clear question that are near a literal of an annotated snippet."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
-    """Return the stems of words of a text that are near a literal."""
+    """Return the stems of the words in a text that are near one of the literals."""
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:
@@ -303,7 +313,8 @@ def stems_in(text: str) -> set[str]:
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
     """Return the stems of other possible values of the columns that `sql` compares with a value.
 
-    They are taken from a column's meaning if it mentions the value in the SQL, because it then lists values.
+    They come from the meanings of the columns. A meaning counts only if it mentions a value in the SQL,
+    because it then probably lists the possible values.
     """
     if notes is None:
         return set()

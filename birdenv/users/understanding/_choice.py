@@ -31,7 +31,7 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The choice for a question: the call, its target, and the points or parts that the answer may use.
+    """The decision about a question: its kind, what it is about (the target), and what the answer may use.
 
     Attributes:
         answer: the complete answer, if it is not made from SQL.
@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def tells(self) -> bool:
-        """Return True if the choice leads to an answer, and not to a refusal or to asking back."""
+        """Return True if the user answers the question; False if the user refuses or asks back."""
         return self.call in ("labelled", "unlabelled")
 
 
@@ -74,7 +74,7 @@ NEVER = Choice("unanswerable")
 
 
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
-    """Decide what one question is about. By default, the weights are those of the package."""
+    """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
@@ -143,10 +143,10 @@ def _without_names(index: Index, asked: Question) -> Said:
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Answer about the most probable candidate, ask back, or refuse: whatever has the least expected cost.
+    """Choose the least expected cost: answer about the most probable candidate, ask back, or refuse.
 
-    A `doubtful` question contains words for what a user does not tell. It is refused unless the most probable
-    candidate is nearly certain.
+    A `doubtful` question contains words for something that a user does not tell. It is refused unless the
+    most probable candidate is nearly certain.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
@@ -222,7 +222,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 
 
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
-    """Return the choice that a candidate represents."""
+    """Return the choice to answer about a candidate."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)

@@ -1,4 +1,4 @@
-"""Find the parts of the gold SQL that may be asked about and are not annotated, and what it changes."""
+"""Find the parts of the gold SQL that a question may be about although they are not annotated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TIMED = re.compile(
 
 
 def changes(parts: Iterable[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
-    """Yield the parts that delete rows, add a column or create a trigger, each with the answer about it.
+    """Yield the parts that delete rows, add a column or create a trigger, with the answer about each change.
 
     Parts that an annotated snippet settles are left out.
     """
@@ -89,10 +89,10 @@ _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT 
 def telling_parts(
     parts: Iterable[Segment], points: tuple[Ambiguity, ...]
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the parts that may be told. In each, terms replace annotated snippets; the terms are listed, too.
+    """Yield the parts that the user may tell, each with the annotated terms that replace snippets in it.
 
-    Parts that contain nothing else are left out, and so are parts that repeat a snippet in other words. If an
-    ORDER BY begins with a snippet, the rest of it is yielded as a part of the clause "tie".
+    Parts that contain only annotated snippets are left out, and so are parts that repeat a snippet in other
+    words. If an ORDER BY begins with a snippet, its further sort keys become a part of the clause "tie".
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
@@ -171,7 +171,7 @@ _SIGNS = ("+", "-", "*", "/", "||")
 
 
 def block_of(name: str) -> int:
-    """Return the number of the query block to which a part belongs, from the part's id."""
+    """Return the number of a part's query block, which is read from the part's id."""
     return int(name.split(".")[0][1:])
 
 

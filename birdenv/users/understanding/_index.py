@@ -37,25 +37,27 @@ Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 class Index:
     """The candidates of a brief, and where each stem occurs in them.
 
+    Spoken stems are the stems of annotated terms and of SQL.
+
     Attributes:
-        candidates: the candidates; elsewhere, the number of a candidate is its index here.
-        postings: for each stem, the candidates and the fields in which it occurs, by number.
-        meant: for a stem that no candidate has, the spoken stems that it may mean, and how surely.
-        names: the names of candidates.
-        literals: the values of candidates.
+        candidates: the candidates. The number of a candidate is its index in this tuple.
+        postings: for each stem, where it occurs: pairs of a candidate's number and a field's number.
+        meant: for each stem that is not spoken, the stems that it may mean, and how surely (from 0 to 1).
+        names: the forms of the candidates' terms, by their first words.
+        literals: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the weight of all words of its term.
-        spoken: the stems of terms and SQL.
+        spoken: the spoken stems.
         unused: the stems of columns that the gold SQL does not use.
         request: the stems of the request.
         named: everyday words that occur in the request, and so refer to something in this task.
         measures: words for measures that occur in the request.
-        spellings: the spoken stems by sequences of three letters, to find misspelt ones.
+        spellings: the spoken stems by their sequences of three letters, to find what a misspelt word means.
         plain_kinds: the kinds of thing that a question about this task may ask for without naming anything.
         mentioned: the kinds of thing that the request itself mentions.
-        facets: the facets of each candidate.
-        restricting: the candidates that restrict which rows count.
-        follows: True if the brief is that of a follow-up.
+        facets: for each candidate, the indices of its facets.
+        restricting: the numbers of the candidates that restrict which rows count.
+        follows: True if the brief belongs to a follow-up.
     """
 
     candidates: tuple[Candidate, ...]

@@ -60,9 +60,10 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield what the request says about each kind of thing, for tasks whose gold SQL is withheld.
+    """Yield what the request says about each kind of thing that is not `settled`.
 
-    Each result is the kind, the answer, and the sentences of the request.
+    This is for tasks whose gold SQL is withheld. Each result is the kind, the answer, and the sentences of
+    the request that the answer quotes.
     """
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
@@ -70,7 +71,7 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the answer that a single figure is wanted, if the request mentions a figure but no groups."""
+    """Yield the answer "one single figure" if the request mentions a figure but no groups."""
     grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
     if not grouped and (said := _sentences(request, _SAID["count"])):
         yield "group", f"I want one single figure over all of them. {SAID}{said}", said
@@ -89,10 +90,10 @@ def _sentences(text: str, pattern: str) -> str:
 
 
 def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
-    """Return the parts that decide whether rows without a match in a join are kept, and the answer.
+    """Return the parts that decide whether a join keeps rows without a match, and the answer about that.
 
     These parts are the outermost joins, because joins inside subqueries drop no rows of the outermost query.
-    Statements that change data have no such parts.
+    For statements that change data, both results are empty.
     """
     parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
@@ -114,9 +115,9 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
 
 
 def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of thing that only several parts of the gold SQL together settle, with the answers.
+    """Yield the kinds of thing that no single part of the gold SQL settles, but several parts together do.
 
-    An example is whether all conditions must hold at once.
+    Each kind comes with the answer. An example is whether all conditions must hold at once.
     """
     conditions = [block_of(part.id) for part in parts if part.clause in ("where", "having")]
     if conditions and conditions.count(min(conditions)) > 1:
@@ -131,9 +132,9 @@ _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
 def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
-    """Yield how things in the output or in groups are found, if the query has at least two joins.
+    """Yield which things in the output or the groups a join finds, if the query has at least two joins.
 
-    Each result is the join, the answer ("the branch of the copy"), and the names in the answer.
+    Each result is the join, the answer (such as "the branch of the copy"), and the names in the answer.
     """
     parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)

@@ -28,8 +28,8 @@ class Piece:
     Attributes:
         text: the question, with the sentences that belong to it.
         lead: the text that introduces the list to which the question belongs; None in prose.
-        goes_on: True if it only continues the question before it ("Or is it ..?", "Is that right?").
-        refers: True if it refers to something said before it, or names nothing of its own.
+        goes_on: True if the text only continues the question before it ("Or is it ..?", "Is that right?").
+        refers: True if the question refers to something said earlier, or names nothing of its own.
     """
 
     text: str

@@ -20,9 +20,9 @@ ANSWERED = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and the choice for it, which is None if it was not made yet.
+    """One question of a message, and the choice for this question; None if there is no choice yet.
 
-    `asked` is the analysed question, if it was already analysed.
+    `asked` is the analysed question; None if the question was not analysed yet.
     """
 
     text: str
@@ -43,7 +43,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
 
 
 def together(choices: Sequence[Choice]) -> Choice:
-    """Combine several choices into one, which tells everything that they tell."""
+    """Combine several choices into one choice that tells everything that each of them tells."""
     first, *others = choices
     for other in others:
         first = _both(first, other)
@@ -51,7 +51,10 @@ def together(choices: Sequence[Choice]) -> Choice:
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
-    """Split a message into questions, and decide what the first ones are about; the others stay undecided."""
+    """Split a message into questions, and decide what each of the first questions is about.
+
+    Further questions stay undecided.
+    """
     pieces = pieces_of(message)
     if len(pieces) == 1:
         return _clauses(brief, message, weights)

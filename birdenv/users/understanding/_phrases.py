@@ -1,7 +1,7 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is tried only if the
-text contains a word with the letters that the phrase begins with.
+A phrase is a regular expression for words with single spaces between them. For speed, it is tried only if a
+word of the text begins with the same letters as the phrase.
 
 A question may name an annotated term and still ask for something that is never told ("give me the SQL for
 <term>"), so callers remove the term's words first.
@@ -71,7 +71,7 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 class Phrases:
-    r"""Groups of phrases, which can be searched for in a text.
+    r"""Groups of phrases for which a text can be searched.
 
     >>> groups = Phrases({"order": r"sort\w* | order(?:ed)? by", "limit": "how many rows | top"})
     >>> sorted(groups.found_in("sorted by what, and how many rows"))
@@ -100,7 +100,7 @@ class Phrases:
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups of which the text contains a phrase."""
+        """Return the names of the groups that have a phrase in the text."""
         patterns = self._patterns
         anywhere = patterns[_ANY] or self._compiled(_ANY)
         found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
@@ -261,7 +261,7 @@ class Said:
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Return a text with the groups of phrases that are found in it."""
+        """Find the groups of phrases in a text, and return the text with them."""
         return cls(text, frozenset(ALL_PHRASES.found_in(text)))
 
     @property
@@ -270,7 +270,7 @@ class Said:
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """Return a copy without the given groups, which the user may be asked about."""
+        """Return a copy without the given groups, because it is fair to ask the user about them."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -279,7 +279,7 @@ class Said:
 
 
 def is_never_answered(said: Said) -> bool:
-    """Return True if a text asks for SQL, its tables or keys, for secrets, or for everything at once.
+    """Return True if a text asks for SQL, for its tables or keys, for secrets, or for everything at once.
 
     Remarks about the asker's own work ("to write the query, ..") do not count.
     """
@@ -294,10 +294,11 @@ _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
-    """Return True if a text mentions something that a user does not tell. A certain ranking overrides this.
+    """Return True if a text mentions something that a user does not tell.
 
-    The columns of the output and the values to write into a column may be asked about. A question
-    `about_a_term` may mention columns, unless it asks which column holds the term.
+    If the ranking is nearly certain of a candidate, the question is answered all the same. The columns of the
+    output and the values to write into a column may be asked about. A question `about_a_term` may mention
+    columns, unless it asks which column holds the term.
     """
     if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
         return False

@@ -33,13 +33,13 @@ class Question:
     Attributes:
         asked: the question as it was asked.
         text: the normalised text, for comparisons.
-        spaced: the words with single spaces between and around them.
+        spaced: the words as one text, with a single space before and after each word.
         words: the words.
         said: the same words, with the groups of phrases in them.
         stems: the stems of the words.
         content: the stems of the words that are not stop words.
         kinds: the kinds of thing that the question asks for.
-        guesses: True if the question only proposes a number or a value, and does not say of what.
+        guesses: True if the question only proposes a number or a value, without saying what it stands for.
     """
 
     asked: str
@@ -215,13 +215,15 @@ class Overlap:
     """The words that a question shares with the candidates.
 
     Attributes:
-        by_field: for each candidate, the weights of the shared words, by field.
-        known: for each candidate, True if the question shares a word that is not common in questions, or
-            contains the candidate's name.
-        names: True if a distinctive word of the question occurs in the request or in a candidate.
+        by_field: for each candidate, the total weight of the shared words in each field.
+        known: for each candidate, True if the question shares a distinctive word with it, or contains its
+            name. Words that are common in all questions are not distinctive.
+        names: True if a distinctive word of the question occurs in the request or in a candidate, or if the
+            question has a word for a measure in the request.
         total: the weight of all words of the question.
         unknown: the weight of the words that no candidate has.
-        shared: for each candidate, the shared words, and whether they occur in its term or its SQL.
+        shared: for each candidate that shares words, these words, each with True if the word occurs in the
+            candidate's term or SQL.
     """
 
     by_field: list[Sequence[float]]
@@ -282,7 +284,7 @@ _SURE = (ITSELF, SYNONYM)
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the numbers of the candidates of which a question contains one of these names or values."""
+    """Return the numbers of the candidates that a question calls by one of their names or values."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {

@@ -39,15 +39,18 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The features of a question for each candidate, then for a refusal and for asking back.
+    """The features of a question, separately for each candidate, for a refusal, and for asking back.
 
     Attributes:
-        beside: the features that depend on the question; `standing` has those that do not.
-        allowed: for each candidate, True if the question may be about it: the question shares a word with it,
-            or asks for its kind of thing, if this kind has no words of its own (an order, a rounding ..).
-        only: the number of the only candidate whose term has most of the question's words, or -1.
-        names: False if the question has no word of the request or of a candidate, and no other distinctive
-            word.
+        beside: the features that depend on the question: first those of each candidate, then those of a
+            refusal and of asking back. `standing` returns the features that do not depend on it.
+        allowed: for each candidate, True if the question may be about it. The question must share a word with
+            the candidate, or ask for its kind of thing. The latter is enough only for kinds that have no
+            words of their own, such as an order or a rounding.
+        only: the number of the candidate whose term alone has most of the question's words; -1 if there is
+            none.
+        names: False if the question names nothing in the request or in a candidate, and its other words only
+            speak of clauses.
         shared: for each candidate, the words that it shares with the question.
     """
 
@@ -59,7 +62,7 @@ class Evidence:
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Compute the features of a question for each candidate, for a refusal and for asking back."""
+    """Compute the features of a question for each candidate, for a refusal, and for asking back."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [
@@ -239,7 +242,12 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
 
 
 class CandidateEvidence(NamedTuple):
-    """The evidence for a candidate apart from its words: in general, and if a kind of thing is asked for."""
+    """The features of a candidate that do not depend on words of the question.
+
+    Attributes:
+        always: the features that always count.
+        asked: the features that count if the question asks for a kind of thing, by kind.
+    """
 
     always: Vector
     asked: Mapping[str, Vector]
@@ -247,7 +255,7 @@ class CandidateEvidence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def standing(index: Index) -> tuple[CandidateEvidence, ...]:
-    """Return the fixed part of the score of each candidate of a brief."""
+    """Return the features of each candidate that do not depend on words of the question."""
     return tuple(map(_standing, index.candidates))
 
 
@@ -261,7 +269,7 @@ def _standing(candidate: Candidate) -> CandidateEvidence:
 
 
 def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
-    """Return all features for each candidate, for a refusal and for asking back."""
+    """Return all features of each candidate, and then those of a refusal and of asking back."""
     whole = [
         [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
         for one, beside in zip(standing(index), found.beside, strict=False)
@@ -270,7 +278,7 @@ def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
-    """Return a probability for each candidate, for a refusal and for asking back.
+    """Return the probability of each candidate, and then those of a refusal and of asking back.
 
     The probabilities are rounded, so that they are the same on all machines.
     """

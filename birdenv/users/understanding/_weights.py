@@ -1,7 +1,8 @@
-"""The features of the ranking and their weights, including those of sequences of words (runs).
+"""The features of the ranking and their weights. Some features are runs: sequences of words in a question.
 
-Words that are too rare to be learnt are replaced by classes: a word of the task's terms or SQL, of columns
-that the SQL does not use, or of the notes, or an unknown word. So the weights also apply to other tasks.
+A word that is too rare to be learnt is replaced by its class: a word of the task's terms or SQL, a word of
+columns that the SQL does not use, a word of the notes, or an unknown word. So the weights also apply to other
+tasks.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ OWN, OWN_NOTE = "@", "&"
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
-    """Return the words of a question between marks for its ends. Classes replace words not in `known`."""
+    """Return the words of a question, with marks for its ends. A word not in `known` becomes its class."""
     spoken, unused, noted = index.spoken, index.unused, index.postings
     said = [
         _NUMBER
@@ -100,9 +101,9 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
     """Return the runs around the words that a candidate shares with a question.
 
     Args:
-        tokens: the words of the question between marks for its ends.
+        tokens: the words of the question, with a mark at each end.
         stems: the stems of the question.
-        own: the stems that the candidate shares, and whether they occur in its term or its SQL.
+        own: the stems that the candidate shares, each with True if it occurs in the candidate's term or SQL.
     """
     marked = list(tokens)
     places = [place for place, one in enumerate(stems, 1) if one in own]
@@ -122,7 +123,7 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
 
 
 def scale(runs: int) -> float:
-    """Return the weight of each run in a question with so many runs.
+    """Return the factor for the weights of the runs in a question with this number of runs.
 
     Long questions have a larger total weight than short ones, but not in proportion to their length.
     """
@@ -130,13 +131,14 @@ def scale(runs: int) -> float:
 
 
 class RunWeights:
-    """The weight of each run of words for each facet, in hundredths.
+    """The weights of runs for each facet, as whole hundredths.
 
-    The weights of one run are packed into one large integer, so that the runs of a question are added up
-    exactly, and for all facets at once.
+    All weights of one run are packed into one large integer. Adding these integers adds up the runs of a
+    question exactly, and for all facets at once.
 
     Args:
-        weights: for each run, pairs of the index of a facet and the weight for it, with two decimals.
+        weights: for each run, pairs of a facet's index and the run's weight for this facet, with two
+            decimals.
     """
 
     def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:
@@ -146,11 +148,11 @@ class RunWeights:
         }
 
     def total(self, runs: Sequence[str]) -> int:
-        """Return the sums of the runs' weights for all facets, packed into one integer."""
+        """Return the total weights of several runs for all facets, packed into one integer."""
         return sum(filter(None, map(self._side_by_side.get, runs)))
 
     def by_facet(self, total: int) -> Sequence[int]:
-        """Return the sum for each facet from the packed result of `total`."""
+        """Unpack a result of `total`, and return the total weight for each facet."""
         return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
@@ -168,7 +170,7 @@ def facet_scores(
     known: Collection[str],
     weights: RunWeights,
 ) -> list[float]:
-    """Return the sum of a question's run weights for each candidate, for a refusal and for asking back.
+    """Return the scores that the runs of a question give to each candidate, to a refusal, and to asking back.
 
     If a candidate shares words with the question, the runs around these words count more for it.
     """
@@ -200,7 +202,7 @@ class Weights:
     Attributes:
         values: the weight of each feature, in the order of `FEATURES`.
         runs: for each run (a sequence of words), its weight for each facet, by the index in `FACETS`.
-        known: the words that have a place of their own in runs; rarer words are replaced by classes.
+        known: the words that occur in runs as themselves; rarer words are replaced by their classes.
     """
 
     values: tuple[float, ...]
@@ -215,7 +217,7 @@ class Weights:
 
 @cache
 def load_weights() -> Weights:
-    """Read the package's weights."""
+    """Return the weights that ship with the package."""
     return weights_in(resources.files(__package__).joinpath("weights.json"))
 
 

@@ -137,7 +137,7 @@ CLAUSE_STEMS = GENERIC_STEMS | frozenset(map(stem, CLAUSE_WORDS))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """Return all sequences of three letters in a word, whose ends are marked."""
+    """Return all sequences of three letters in a word, after marking both ends of the word."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 
