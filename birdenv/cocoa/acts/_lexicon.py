@@ -49,9 +49,9 @@ class Lexicon:
         """Return a text in which slots replace the values that the seat knows.
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
-        if it is the last price of the seat or of its partner. A price between these two prices becomes, for
-        example, `{~0.40}`: 40 % of the way from the seat's price to the partner's. Any other price becomes
-        a share of the seat's target, such as `{$0.85}`.
+        if it is nearly the last price of the seat or of its partner. A price between these two prices
+        becomes, for example, `{~0.40}`: 40 % of the way from the seat's price to the partner's. Any other
+        price becomes a share of the seat's target, such as `{$0.85}`.
         """
         if self._pattern is not None:
             text = self._pattern.sub(self._named, text)

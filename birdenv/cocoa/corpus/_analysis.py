@@ -205,7 +205,7 @@ def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
 
 
 def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
-    """Return the mean of a measure over dialogues (or seats), with a confidence interval over scenarios."""
+    """Return a measure over several dialogues (or seats), with a confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.why_missing([unit.reading for unit in units]))

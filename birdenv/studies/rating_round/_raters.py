@@ -45,7 +45,7 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return what raters see as the name of each seat: the name for partners, or else `Speaker 1`."""
+        """Return the names of the seats for raters: the names that partners use, or `Speaker 1` and so on."""
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}

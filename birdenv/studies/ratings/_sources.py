@@ -89,7 +89,7 @@ def rated(judgements: Judgements) -> Rated:
 
 
 def rating_folder(path: Path) -> Path:
-    """Return the folder of the study, the round of ratings or the run that a path refers to."""
+    """Return the folder of a study, a round of ratings or a run; see `run_folder` for runs."""
     is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
