@@ -1,1 +1,1 @@
-"""CoCoA's games, files, dialogue acts and corpus analysis, and players that learn from dialogues."""
+"""CoCoA's games, files, dialogue acts and corpus analysis, and commands to train and test players."""

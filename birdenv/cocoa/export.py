@@ -10,7 +10,7 @@ from birdenv.runs.export import whole_dialogues
 
 
 def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | None) -> str:
-    """Write the dialogues of folders to one file, and return a message about the written file."""
+    """Write the dialogues of several folders to one file, and return a message for the user."""
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
     write_examples(output, found)
     count = len({str(example["uuid"]) for example in found})

@@ -4,15 +4,15 @@
   CoCoA's `app_params.json`, and `example_config` returns one with every field set.
 * `Study` leads people through a study and keeps their dialogues in a `Store`. It needs no network.
 * `study_rows` returns the dialogues of a study as transcripts.
-* `make_app`, `make_replay_app` and `make_rating_app` return the web applications of a study, of recorded
-  dialogues, and of a round of ratings. These functions and `Doors` need the extra `web`; reading the data of
-  a study does not.
+* `make_app` returns the web application of a study, `make_replay_app` one that shows recorded dialogues, and
+  `make_rating_app` one in which people rate dialogues. These functions and `Doors` need the extra `web`;
+  reading the data of a study does not.
 
 `birdenv.studies.study` runs a study without a network, `birdenv.studies.replay` shows recorded dialogues, and
 `birdenv.studies.rating_round` lets third parties judge them.
 
-A person passes through the stages `instructions`, `waiting`, `chat`, `survey` and `finished`. The stage
-`alone` follows a chat that does not count, for example because the partner left.
+A person passes through the stages `instructions`, `waiting`, `chat`, `survey` and `finished`. After a
+chat that does not count, for example because the partner left, the stage is `alone`.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The administrator's page: people, dialogues, codes, exports, and deletion. A token gives access to it."""
+"""The administrator's page: people, dialogues, codes, exports and deletion. Access requires a token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web application of one study: pages, forms, the socket, and the administrator's page."""
+"""The web application of a study: pages, forms, the socket, and the administrator's page."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
     Args:
         study: the study.
-        folder: its folder, which contains the secret that signs tokens.
-        host: the address at which it will be served.
+        folder: the folder of the study. The secret that signs tokens is kept there.
+        host: the address at which the application will be served.
     """
     doors = Doors(folder)
     hub = Hub(study)

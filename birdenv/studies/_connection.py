@@ -1,4 +1,4 @@
-"""One browser tab of one person: the frames that it may send, and the updates that it receives."""
+"""The connection to one browser tab: the frames that the tab may send, and the updates that it receives."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame of a browser, with the number of events that it has seen."""
+    """The first frame from a browser. It says how many events the browser has already seen."""
 
     type: Literal["hello"]
     after: int = Field(ge=0, le=1_000_000)
 
 
 class Play(_Frame):
-    """A move in a dialogue. If two frames have the same `cid`, the second one repeats the same move."""
+    """A move in a dialogue. A second frame with the same `cid` repeats the move, and is not played again."""
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
@@ -66,7 +66,7 @@ def _finite(digits: str) -> float:
 
 
 def read_frame(text: str) -> Hello | Play | Typing:
-    """Parse a frame.
+    """Parse a frame from a browser.
 
     Raises:
         InputError: the text is too large, not valid JSON, nested too deeply, or not one of the known frames.
@@ -90,7 +90,7 @@ FindRoom = Callable[[str], Awaitable[RunningDialogue]]
 
 
 class Connection:
-    """One browser tab of one person."""
+    """The connection to one browser tab of one person."""
 
     def __init__(self, socket: WebSocket, person: str) -> None:
         self.socket = socket
@@ -104,7 +104,7 @@ class Connection:
         self._sent: str = ""
 
     async def send(self, study: Study, find: FindRoom) -> None:
-        """Send all updates since the last call."""
+        """Send everything that has changed since the last call."""
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status
         told: dict[str, Any] = {"type": "status", "status": status}

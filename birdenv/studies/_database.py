@@ -1,4 +1,4 @@
-"""An SQLite file in which every call commits, so that a killed server loses nothing that it confirmed."""
+"""An SQLite file in which every call commits, so that confirmed data survives even a killed server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Database:
 
     Args:
         path: the file.
-        tables: statements that create missing tables.
-        for_reading: True to open an existing file without writing to it or its folder. A server may write to
-            the file at the same time.
+        tables: SQL statements that create missing tables.
+        for_reading: True to open an existing file and write neither to the file nor to its folder. A server
+            may write to the file at the same time.
 
     Attributes:
         path: the file.
@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit all changes in the block as one transaction."""
+        """Commit all changes in the `with` block as one transaction."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -89,7 +89,7 @@ class Database:
             self._db.execute("COMMIT")
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Execute a statement, and return its rows.
+        """Execute a statement, and return the rows of its result.
 
         Raises:
             InputError: the file was opened for reading and is damaged.

@@ -1,4 +1,4 @@
-"""Render the pages of a person according to their stage in the study."""
+"""Render the page that fits a person's stage in the study."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def render(name: str, **facts: Any) -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """Format a time in UTC for administrators."""
+    """Format a time, in seconds since 1970, as UTC for administrators."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
@@ -52,7 +52,7 @@ class Pages:
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the page that asks for consent. It has no form in the preview of a recruiting platform."""
+        """Return the page that asks for consent, without its form in the preview of a recruiting platform."""
         return self._render(
             "consent",
             visitor,
@@ -62,7 +62,7 @@ class Pages:
         )
 
     def of(self, person: Person, problem: str = "", told: str = "") -> str:
-        """Return the current page of a person. `problem` and `told` are messages about the form just sent."""
+        """Return a person's current page. `problem` and `told` are messages about the latest form."""
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))
 

@@ -32,7 +32,7 @@ _MOST_FIELD: Final = 200
 
 
 def platform_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that a platform sent, cut to a reasonable length."""
+    """Return the parameters that a platform sent, each cut to a reasonable length."""
     return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
 
 
@@ -44,25 +44,25 @@ def external_of(platform: Mapping[str, str]) -> str | None:
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True if this is the preview of a platform, in which no data may be collected."""
+    """Return True if the page is shown as a platform's preview, in which no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
     """Return True if two sets of parameters contain the same id of a visit (a submission or an assignment).
 
-    Other people may know a person's id on the platform, but only that person knows the id of the visit.
+    Other people may know a person's id on the platform, but only the person knows the id of the visit.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
 
 def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if the ids of the visits differ, because the person has accepted the task again."""
+    """Return True if the ids of the visits differ: the person has accepted the task again."""
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return the values for the page `finished` with which a person takes their code back to the platform."""
+    """Return what the page `finished` needs so that a person can take their code back to the platform."""
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}
     if code and platform.get("turkSubmitTo") in MTURK_HOSTS:

@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Return an answer: a step of the scale, a text, or None if it was left out.
+    """Parse an answer from a form: a step of the scale, a text, or None if the question was left out.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.
@@ -37,7 +37,7 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Return an answer in words, or None if it was left out.
+    """Parse an answer in words; the result is None if the question was left out.
 
     Raises:
         InputError: a required answer is missing, or an answer is too long.
@@ -54,8 +54,8 @@ def check_questions(questions: Iterable[SurveyQuestion]) -> None:
     """Check that questions can be shown on one page.
 
     Raises:
-        ValueError: a name is a field of the page or occurs twice, a scale has one step or too many, or
-            `about` is unknown.
+        ValueError: a name occurs twice or is already a field of the page, a scale has one step or too many
+            steps, or `about` is unknown.
     """
     seen: set[str] = set()
     for each in questions:

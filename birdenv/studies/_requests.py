@@ -1,4 +1,4 @@
-"""Handle requests to all web applications of studies: forms, cookies, rate limits, and error pages."""
+"""What all web applications of studies share: forms, cookies, rate limits, and error pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A rate limit that allows a burst of requests, and then a number of requests per second."""
+    """A rate limit: a burst of requests is allowed at once, and then `rate` requests per second."""
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return True if a whole burst of requests is allowed again."""
+        """Return True if a full burst of requests is possible again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -52,7 +52,7 @@ class Newcomers:
 
     Args:
         most: the number of people per minute; None for no limit.
-        clock: returns seconds.
+        clock: returns the time in seconds.
     """
 
     def __init__(self, most: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -82,7 +82,7 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return a `guarded_app` without pages of its own, which answers errors with HTML pages."""
+    """Return a `guarded_app` that has no pages yet, and shows errors as HTML pages."""
     further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
     static = Path(__file__).parent / "static"
     app = guarded_app(title, host, names, static=static, form_hosts=MTURK_HOSTS, **further)
@@ -124,7 +124,7 @@ def refused() -> HTTPException:
 
 
 async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]]:
-    """Return the id of the person who sent a form, and its fields.
+    """Return the id of the person who sent a form, and the fields of the form.
 
     Raises:
         HTTPException: the form was not made for this person, or is too large.
@@ -137,7 +137,7 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
 
 
 async def read_fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form that was sent from our own origin.
+    """Return the fields of a form, which must have been sent from our own origin.
 
     Raises:
         HTTPException: the form is from another origin, or too large.
@@ -159,12 +159,12 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def back(path: str = "/") -> Response:
-    """Return the redirect to a page after a form was sent."""
+    """Return a redirect to a page, as the response to a form."""
     return RedirectResponse(path, 303)
 
 
 def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
-    """Add the cookie of a person to a response, and return it."""
+    """Add a person's cookie to a response, and return the response."""
     response.set_cookie(
         doors.cookie,
         doors.token(id),
@@ -177,12 +177,12 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return the page that asks for confirmation before a browser is used by another person."""
+    """Return a page that asks for confirmation before the browser switches to another person."""
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the link by which a person continues in another browser."""
+    """Add the page of the link with which a person continues in another browser."""
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:
@@ -206,5 +206,5 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
 
 
 def address_of(request: Request) -> str:
-    """Return the address of the client; behind a proxy on this machine, the address that the proxy names."""
+    """Return the client's address; behind a proxy on this machine, the address that the proxy reports."""
     return "" if request.client is None else request.client.host

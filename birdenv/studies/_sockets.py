@@ -1,4 +1,4 @@
-"""Serve the sockets of people's pages, play their moves in order, and enforce the time limits of a study."""
+"""Serve the web sockets of people's pages, play moves in order, and enforce a study's time limits."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Hub:
-    """All connections of a study, and its clock.
+    """All connections of a study, and the clock that enforces its time limits.
 
     The reader of a connection only checks frames and passes them on, so it notices at once when the browser
-    disconnects. The moves of a person are played one at a time in order of arrival, from whichever tab they
-    come. Moves that arrived before the browser disconnected are still played, unless the person counts as
-    having left.
+    disconnects. A person's moves from all tabs are played one at a time, in order of arrival. Moves that
+    arrived before the browser disconnected are still played, unless the person counts as having left.
     """
 
     def __init__(self, study: Study) -> None:
@@ -68,7 +67,7 @@ class Hub:
         self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """Stop the clock, cancel the waiting moves, and cancel the turns of players."""
+        """Stop the clock, and cancel the moves that wait and the turns of players."""
         tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -101,7 +100,7 @@ class Hub:
     # --- dialogues
 
     async def room(self, id: str) -> RunningDialogue:
-        """Return a running dialogue. If it is not in memory, it is loaded first."""
+        """Return a running dialogue, and load it first if it is not in memory."""
         found = self.study.loaded(id)
         return found if found is not None else await asyncio.shield(self._load(id))
 
@@ -128,7 +127,7 @@ class Hub:
     # --- people
 
     async def serve(self, socket: WebSocket, person: str) -> None:
-        """Serve an accepted socket until it closes."""
+        """Serve an accepted web socket until it closes."""
         tab = Connection(socket, person)
         tabs = self._tabs.setdefault(person, [])
         tabs.append(tab)

@@ -22,7 +22,7 @@ _idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the queues of idle t
 
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Call a function in an idle thread or a new one, and return its result."""
+    """Call a function in an idle thread or in a new thread, and return the function's result."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -59,13 +59,13 @@ def _serve(door: SimpleQueue[Callable[[], None]]) -> None:
 
 
 class Turnstile:
-    """Runs functions for each dialogue one after another, so that a busy dialogue needs only one thread."""
+    """Runs the functions of each dialogue one after another, so that no dialogue needs two threads."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, dialogue: str, act: Callable[[], T]) -> T:
-        """Call a function after all earlier functions for the same dialogue, and return its result."""
+        """Call a function after all earlier functions of the same dialogue, and return its result."""
         lock = self._locks.get(dialogue)
         if lock is None:
             lock = self._locks[dialogue] = asyncio.Lock()
@@ -82,7 +82,7 @@ class Turns:
 
     Args:
         study: the study.
-        turnstile: orders the moves of each dialogue.
+        turnstile: runs the moves of each dialogue one after another.
         tell_typing: tells people that their partner has begun or stopped typing.
     """
 
@@ -96,7 +96,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Let the players of a dialogue move if it is their turn."""
+        """Ask the players of a dialogue for moves, in the background, as long as they have any."""
         id = room.stored.id
         if not room.has_players:
             return
@@ -106,7 +106,7 @@ class Turns:
             self._tasks[id] = asyncio.create_task(self._turn(room))
 
     async def stop(self) -> None:
-        """Cancel all turns."""
+        """Cancel all turns, and wait until they have ended."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

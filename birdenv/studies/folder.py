@@ -1,4 +1,4 @@
-"""Register study folders as folders of dialogues, so that commands for runs can read them."""
+"""Register the folders of studies as folders of dialogues, so that the commands for runs can read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replace the values that one seat knows of its episode with slots, and fill slots with values."""
+"""Replace the names, values and prices that a seat knows with slots, and fill slots again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
 class PriceWords(NamedTuple):
-    """The last price named by the seat, and the last price named by its partner; None if there is none."""
+    """The last prices that the seat (`own`) and its partner (`theirs`) named; None before the first price."""
 
     own: float | None = None
     theirs: float | None = None
@@ -26,9 +26,9 @@ NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
-    """The values that a seat knows, by attribute, and its target price if it has one.
+    """The values that a seat knows, grouped by attribute, and the target price of the seat, if any.
 
-    Things with counts and values are numbered by value: `{thing 1}` is the most valuable one.
+    Things that the seats divide are numbered by their value to the seat: `{thing 1}` is the most valuable.
 
     Args:
         kb: the seat's knowledge, as JSON data.
@@ -48,9 +48,10 @@ class Lexicon:
     def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
         """Return a text in which slots replace the values that the seat knows.
 
-        `{Company}` stands for a value of that attribute. A price becomes `{own}` or `{theirs}` if it was
-        named before, `{~0.40}` if it lies at that share of the way from the seat's price to its partner's,
-        and otherwise `{$0.85}`, a share of the seat's target.
+        A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
+        if it is nearly the last price of the seat or of its partner. A price between these two prices
+        becomes, for example, `{~0.40}`: 40 % of the way from the seat's price to the partner's. Any other
+        price becomes a share of the seat's target, such as `{$0.85}`.
         """
         if self._pattern is not None:
             text = self._pattern.sub(self._named, text)
@@ -63,7 +64,7 @@ class Lexicon:
         return found.group() if name is None else f"{{{name}}}"
 
     def slot_of(self, price: float, prices: PriceWords = NO_PRICES) -> Any:
-        """Return the slot of the price of an offer, or the price itself if the seat knows no prices."""
+        """Return the slot for an offered price, or the price itself if no slot fits it."""
         return self._slot(price, prices) or price
 
     def _slot(self, price: float, prices: PriceWords) -> str | None:
@@ -81,7 +82,7 @@ class Lexicon:
         return self._listed > 0 and _LEAST * self._listed <= number <= _MOST * self._listed
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price in a text, or None."""
+        """Return the last plausible price in a text, or None if there is none."""
         if not self._listed:
             return None
         bare = text if self._pattern is None else self._pattern.sub(" ", text)
@@ -89,7 +90,7 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return the values that a text names as pairs with their attributes, and its last price."""
+        """Return the known values in a text as (attribute, value), and its last price as (`price`, price)."""
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
         price = self.price_in(text)
@@ -99,12 +100,12 @@ class Lexicon:
         return self._pattern.findall(text) if self._pattern is not None else []
 
     def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
-        """Return a text with its slots filled, or None if a slot has no value.
+        """Fill the slots of a text, and return it; return None if there is no value for a slot.
 
         Args:
             text: a text with slots.
-            said: everything said to the seat, in lower case. Values that occur in it are preferred.
-            rng: chooses if a slot has several possible values.
+            said: everything that the partner has said, in lower case. Values that occur there are preferred.
+            rng: makes the random choice among equally good values.
             prices: the prices that were named last.
         """
         slots = _SLOT.findall(text)
@@ -128,7 +129,7 @@ class Lexicon:
     def price_of(self, slot: str, prices: PriceWords = NO_PRICES) -> float | None:
         """Return the price that a slot stands for, in whole dollars, or None.
 
-        A slot has no price if it stands for something else, or for a price that nobody has named yet.
+        The result is None if the slot is not for a price, or refers to a price that was not named yet.
         """
         own, theirs = prices
         price: float | None = None
@@ -144,7 +145,7 @@ class Lexicon:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each short text in JSON data, as a pair of its key and the text."""
+    """Yield the short strings in JSON data as (key, string); the key of a thing is its rank, as `thing 1`."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from leaves(inner, str(key))

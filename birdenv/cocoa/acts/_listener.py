@@ -1,4 +1,4 @@
-"""Follow a dialogue from one seat: the acts of its moves, named prices, and the state before a move."""
+"""Follow a dialogue from one seat, and track the acts, the named prices and the state of the dialogue."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Act(NamedTuple):
 
     Attributes:
         action: the name of the action.
-        parts: for each sentence, its intent and the attributes that it mentions, such as `ask Company`.
+        parts: the intent of each sentence with the attributes that the sentence mentions, such as
+            `ask Company`; for an action with an item, `theirs` if the partner named the item before.
     """
 
     action: str
@@ -53,7 +54,7 @@ def intent_of(sentence: str) -> str:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Return the different parts of a text with slots, in alphabetical order."""
+    """Return the parts (see `Act`) of a text with slots, in alphabetical order and without repetitions."""
     found = {part for sentence in _SENTENCE.split(text) if sentence.strip() for part in _parts(sentence)}
     return tuple(sorted(found)[:_MOST_PARTS])
 
@@ -80,15 +81,16 @@ class Listener:
 
     Args:
         view: the first view of the seat.
-        game: the game; without it, every text is read as natural language.
+        game: the game. Without it, every text counts as natural language, even SQL.
 
     Attributes:
         lexicon: the values that the seat knows.
         prices: the last prices that were named.
         news: the partner's acts since the seat's last move.
-        moves: the number of the seat's moves.
+        moves: how many moves the seat has made.
         heard: what the partner has said, in lower case.
-        offered: the last item in a move of the partner that the seat can choose, too; None if there is none.
+        offered: the last item that the partner named in a move and that the seat can choose, too; None if
+            there is no such item.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -107,7 +109,7 @@ class Listener:
         self._seen = 0
 
     def follow(self, view: View) -> None:
-        """Process the events since the last view."""
+        """Process the events of a view that are new since the last call."""
         news = view.heard[self._seen :]
         self._seen = len(view.heard)
         for event in news:
@@ -133,10 +135,10 @@ class Listener:
             self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
 
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
-        """Return the act of a move at this point of the dialogue, and the move's data with slots.
+        """Return the act of a move at this point of the dialogue, and the data of the move with slots.
 
-        Items are left out, because other episodes have other items. The act only says whether the partner
-        named the item before.
+        Items differ between episodes, so they are left out. The act only says whether the partner has named
+        the item before.
         """
         data = move.data
         if move.action in self._code:
@@ -154,10 +156,10 @@ class Listener:
         return Act(move.action), data
 
     def best_items(self, view: View) -> list[Any]:
-        """Return the choices, best first.
+        """Return the items that the seat can choose, best first.
 
-        Choices that the seat has not named precede the others. Among equals, the choice that the partner
-        named comes first, and then those with the most values in the partner's words.
+        Items that the seat has not named yet precede all others. Within each group, the item that the
+        partner named last comes first. The rest are sorted by how many of their values the partner named.
         """
         return sorted(
             view.choices,
@@ -177,7 +179,7 @@ class Listener:
         return sum(value.lower() in self.heard for _, value in leaves(choice))
 
     def state(self, view: View) -> list[str]:
-        """Return the binary features that hold in a view, as short texts."""
+        """Return the features of the situation that a view shows, such as `no news`, as short strings."""
         return list(dict.fromkeys(self._features(view)))
 
     def _features(self, view: View) -> Iterator[str]:

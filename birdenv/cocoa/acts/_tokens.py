@@ -1,4 +1,4 @@
-"""Convert dialogues to tokens: the words, actions and slots that one seat hears and says."""
+"""Convert dialogues to tokens: the words, actions and slots that a seat hears and says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is a word of a message, not a mark, an action, a number or part of a context."""
+    """Return True if a token is a word of a message, and not a marker, an action, a number or context."""
     if token in MARKS or (len(token) > 1 and token[0] in "<#="):
         return False
     return " " not in token or token.startswith("{")
@@ -42,21 +42,21 @@ def is_word(token: str) -> bool:
 class DialogueTokens:
     """Converts one seat's dialogue to tokens, and tokens to moves.
 
-    Words are in lower case. Every action except `message` has a token, and so does every whole number in its
-    data (`=2`). Slots replace what belongs to the scenario:
+    Words are in lower case. Every action except `message` has a token, and so has every whole number in the
+    data of a move (`=2`). Slots replace everything that belongs to the scenario:
 
     * prices, as in `Lexicon`, rounded to twentieths;
-    * things, ranked by their value to the seat (`{thing 1}` and `{things 1}` are the most valuable);
-    * values of the items that the seat can choose, ranked by their frequency in its list (`{Company 1}` is
-      the most frequent);
+    * things, ranked by their value to the seat (`{thing 1}` or, in the plural, `{things 1}` is the best);
+    * values of the items that the seat can choose, ranked by their frequency in the seat's list
+      (`{Company 1}` is the most frequent company);
     * numbers in what the seat says about its items: `{count}` is the number of items that have one of the
       values in the partner's last message.
 
     Args:
         view: any view of the seat.
         game: the game.
-        is_public: True to leave out the values of things for the seat, and to rank things by their count.
-            Both seats then have the same tokens, except for the marks of the speaker.
+        is_public: True to hide how much things are worth to the seat, and to rank them by count instead.
+            Then both seats get the same tokens, except for the markers that say who speaks.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -82,7 +82,7 @@ class DialogueTokens:
         self._seen = 0
 
     def context(self) -> list[str]:
-        """Return the seat's knowledge as tokens, whose positions determine their meaning."""
+        """Return what the seat knows as a list of tokens; the meaning of a token depends on its position."""
         found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
@@ -95,7 +95,7 @@ class DialogueTokens:
         return found
 
     def follow(self, view: View) -> list[str]:
-        """Return the tokens of all new events in a view."""
+        """Return the tokens of the events of a view that are new since the last call."""
         news: list[str] = []
         for place in range(self._seen, len(view.heard)):
             event = view.heard[place]
@@ -109,12 +109,12 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return the new tokens of a view, up to the first move that begins with this action token."""
+        """Return the new tokens of a view that precede the first move with the given action token."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return the tokens of a move that comes after the events followed so far."""
+        """Return the tokens of the seat's next move, or of its partner's if `is_own` is False."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)
@@ -140,9 +140,9 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat can say a word now.
+        """Return True if the seat can say a word or a slot now.
 
-        A slot must have a value, and numbers are possible only in scenarios with numbers.
+        A slot needs a value at this moment. A number must occur in the scenario.
         """
         if word.startswith("{"):
             return self._filled(word) is not None
@@ -159,7 +159,7 @@ class DialogueTokens:
         return self._values.get(slot) if price is None else f"{price:.0f}"
 
     def next(self, made: Sequence[str], legal: Sequence[str]) -> frozenset[str]:
-        """Return the tokens that may continue a move of the seat; the set is empty for a complete move."""
+        """Return the tokens that may follow the tokens `made` of a move; empty if the move is complete."""
         if not made:
             talk = {ANY_WORD} if TALK in legal else set()
             return frozenset({f"<{name}>" for name in legal if name != TALK} | talk)
@@ -177,9 +177,10 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return all ways to complete an action by which the seat takes a number of each kind of thing.
+        """Return all divisions that complete an action which divides things, each as a list of tokens.
 
-        Each way is a list of tokens. There are none for other actions.
+        A division has one token for each kind of thing: how many of them the seat takes. For any other
+        action, the result is empty.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
@@ -188,12 +189,12 @@ class DialogueTokens:
         return [[f"={n}" for n in share] for share in product(*(range(count + 1) for count in counts))]
 
     def rest(self, share: Sequence[str]) -> list[str]:
-        """Return the tokens of the share that is left for the partner."""
+        """Return the tokens of the partner's share: the things that remain after the seat takes `share`."""
         counts = [kind["Count"] for kind in self._kinds.values()]
         return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
 
     def move(self, made: Sequence[str], view: View) -> Move:
-        """Return the move for a complete list of tokens. Its data may be invalid."""
+        """Convert the tokens of a complete move to the move. The data of the move may be invalid."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
             words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]

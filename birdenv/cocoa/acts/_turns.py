@@ -20,23 +20,23 @@ _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
 
 
 class SeenMove(NamedTuple):
-    """A move, and the view of its seat before it."""
+    """A move, and what its seat saw before the move."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues of a game. Iteration yields the turns of each dialogue.
+    """Recorded dialogues of one game. Iteration yields the turns of one dialogue after another.
 
-    CoCoA's games use the scenarios that the dialogues contain. Other games use their own tasks, which they
-    find by the ids in the dialogues, and execute the recorded SQL again.
+    Dialogues of CoCoA's games contain their scenarios. For other games, the task of each dialogue is looked
+    up by its id in the game, and the recorded SQL is executed again.
 
     Attributes:
         game: the game.
-        examples: the dialogues.
-        arena: an arena of the game with the tasks of the dialogues.
-        ids: the task id of each dialogue.
+        examples: the recorded dialogues.
+        arena: an arena of the game that has the tasks of all dialogues.
+        ids: the id of the task in `arena`, for each dialogue.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Transcripts:
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
-        """Start one dialogue anew, and close it at the end of the block."""
+        """Start the dialogue with index `place` from its beginning, and close it at the end of the block."""
         dialogue = self.arena.start(self.ids[place])
         dialogue.rules.replaying = True
         try:
@@ -87,10 +87,10 @@ class Transcripts:
             dialogue.close()
 
     def turns(self, place: int) -> list[SeenMove]:
-        """Return the turns of one dialogue. Moves that are not possible are left out.
+        """Replay the dialogue with index `place`, and return its turns without illegal moves.
 
-        If the game orders the seats differently from the file (which may list the seller first), the seats
-        of the moves are swapped, too.
+        A file may order the seats differently from the game, for example the seller first. In that case,
+        the seats of the moves are swapped.
         """
         found: list[SeenMove] = []
         seats = self.arena.game.seats
@@ -114,7 +114,7 @@ class Transcripts:
         return len(self.examples)
 
     def is_turned(self, place: int, dialogue: Dialogue) -> bool:
-        """Return True if the game orders the seats differently from the file."""
+        """Return True if the game orders the two seats of a dialogue differently from the file."""
         if not self._scenarios:
             return False
         first, second = self._scenarios[place].kbs

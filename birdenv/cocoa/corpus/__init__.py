@@ -1,4 +1,4 @@
-"""Analyse a corpus of dialogues (effectiveness, text and strategy), and write a page to browse it.
+"""Analyse the effectiveness, text and strategy of a corpus of dialogues, and write a page to browse it.
 
 analysis = analyse(file_dialogues(Path("transcripts.json")))
 print(analysis.text())

@@ -1,4 +1,4 @@
-"""Find the dialogue acts of moves by rules, as CoCoA's analysis does."""
+"""Classify moves as dialogue acts by rules, as CoCoA's analysis does."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def is_question(text: str) -> bool:
 
 
 def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> tuple[str, ...]:
-    """Return the acts of a move in alphabetical order, or `other` if no rule applies.
+    """Return the dialogue acts of a move in alphabetical order, or only `other` if no rule applies.
 
-    The act of a move that is not a message is its action. The acts of messages are `question`, `answer` (yes
-    or no), `greeting`, `apology`, `inform` (it names a value), `price` and `side offer`.
+    A message can have several acts: `question`, `answer` (yes or no), `greeting`, `apology`, `inform` (the
+    message names a value), `price` and `side offer`. Any other move has one act, the name of its action.
     """
     if not isinstance(event.data, str) or event.action in SQL_ACTIONS:
         return (event.action,)
@@ -53,10 +53,11 @@ def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> 
 
 
 def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return the frequencies of acts and of their sequences, and how predictable the next act is.
+    """Return how often acts and sequences of acts occur, and how predictable the next act is.
 
     Args:
-        sequences: the acts of each dialogue, one text for each move, such as `greeting + question`.
+        sequences: for each dialogue, the acts of its moves; one string for each move, such as
+            `greeting + question`.
     """
     acts = Counter(act for each in sequences for act in each)
     pairs = Counter(pair for each in sequences for pair in zip(("<start>", *each), each, strict=False))
@@ -82,7 +83,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return the acts of the moves of one seat, or of all seats if `seat` is None."""
+    """Return the acts of each move as a string, for the moves of one seat, or of all seats (None)."""
     return [
         " + ".join(acts_of(each, entities, listing))
         for each in dialogue.moves

@@ -1,4 +1,4 @@
-"""Compute the statistics of a corpus: figures of dialogues and seats, by group, and tables of words."""
+"""Compute the statistics of a corpus: figures for groups of dialogues and seats, and tables of words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MOST_GROUPS: Final = 40
 
 @dataclass(frozen=True)
 class Analysis:
-    """A corpus with all its measures.
+    """The measured dialogues of a corpus, from which figures and tables are computed.
 
     Attributes:
-        units: the dialogues.
-        seats: the seats of all dialogues.
-        rated: the ratings that people gave.
+        units: the dialogues with their measures and groups.
+        seats: the seats of all dialogues, with the same.
+        rated: the ratings that people gave; empty if there are none.
     """
 
     units: tuple[Unit, ...]
@@ -36,7 +36,7 @@ class Analysis:
 
     @property
     def dialogues(self) -> list[CorpusDialogue]:
-        """Return the dialogues."""
+        """Return the dialogues without their measures."""
         return [each.reading.dialogue for each in self.units]
 
     @property
@@ -45,7 +45,7 @@ class Analysis:
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures of some dialogues (or seats), for all measures that occur in the corpus."""
+        """Return the figures of some dialogues (or seats) by measure, without measures that do not apply."""
         return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
     @cached_property
@@ -56,9 +56,10 @@ class Analysis:
         return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
 
     def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
-        """Return the dialogues (or seats) by kind of group and by group.
+        """Group dialogues (or seats) in several ways, such as by `game`, by `players` or by `outcome`.
 
-        Kinds with a single group or with more than 40 groups are left out, except `seat`.
+        The result maps each way to its groups by name. Ways that give a single group, or more than 40, are
+        left out, except `seat`.
         """
         found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
         for unit in units:
@@ -72,7 +73,7 @@ class Analysis:
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """Return the tables about the whole corpus: text, acts and their sequences, lengths, and prices."""
+        """Return tables about the whole corpus: text, dialogue acts, lengths and prices."""
         readings = [each.reading for each in self.units]
         return {
             "text": text_tables(readings),
@@ -82,7 +83,7 @@ class Analysis:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as a JSON object."""
+        """Return all figures, tables and correlations as a JSON object."""
         return {
             "dialogues": len(self.units),
             "sources": dict(Counter(each.source for each in self.dialogues)),
@@ -109,7 +110,7 @@ class Analysis:
         }
 
     def text(self) -> str:
-        """Return the main figures as plain text. The page and the JSON object have more of them."""
+        """Return the main figures as plain text. The HTML page and the JSON object contain more figures."""
         games = ", ".join(sorted({each.game or "unknown game" for each in self.dialogues}))
         lines = [rule("="), f"{counted(len(self.units), 'dialogue')}: {games}", rule("=")]
         for source, count in Counter(each.source for each in self.dialogues).items():
@@ -141,12 +142,12 @@ class Analysis:
 
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
-        """Return the correlations of ratings with measures, the strongest first."""
+        """Return the correlations between ratings and measures, strongest first."""
         return correlations(self.units, self.seats, self.rated.answers)
 
 
 def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> Analysis:
-    """Measure a corpus, and compare the measures with the ratings that people gave.
+    """Measure all dialogues of a corpus and all their seats, for comparison with the ratings (if any).
 
     Raises:
         InputError: there are no dialogues.
@@ -204,7 +205,7 @@ def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
 
 
 def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
-    """Return a measure of some dialogues (or seats), with its confidence interval over scenarios."""
+    """Return a measure over several dialogues (or seats), with a confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.why_missing([unit.reading for unit in units]))

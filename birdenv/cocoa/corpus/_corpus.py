@@ -1,4 +1,4 @@
-"""Read the dialogues of runs, studies and files into one form, from which statistics are computed."""
+"""Read the dialogues of runs, studies and files into one common form for statistics."""
 
 from __future__ import annotations
 
@@ -30,18 +30,19 @@ class CorpusDialogue:
     """One recorded dialogue.
 
     Attributes:
-        id: its id, which is unique in the corpus.
-        name: its id in the file or the study, which ratings use.
+        id: an id that is unique in the corpus.
+        name: the dialogue's id in its file or study; ratings refer to the dialogue by this id.
         source: the name of the run, study or file.
         game: the name of the game; empty if it is unknown.
-        scenario_id: the id of its scenario or task.
+        scenario_id: the id of the scenario or task.
         scenario: the public description of the scenario; empty if the file has only the id.
         players: who sat in each seat: `human`, or a player's spec.
         seats: the names of the seats.
-        outcome: how it ended, in the game's own fields.
-        events: the log, including judgements (`eval`).
-        counts: numbers from private records: `ambiguities`, `disclosed`, and questions of each kind.
-        surveys: people's answers, by the seat that they are about.
+        outcome: the result of the dialogue, with fields that depend on the game.
+        events: the log of the dialogue, including people's judgements of messages (`eval`).
+        counts: numbers from the private record of a run: `ambiguities`, `disclosed`, and the number of
+            questions of each kind; empty without a record.
+        surveys: people's answers to the survey, by the seat that the answers are about.
     """
 
     id: str
@@ -68,11 +69,11 @@ class CorpusDialogue:
         return sum(_is_move(each) and _is_refused(each) for each in self.events)
 
     def of(self, seat: int) -> list[Event]:
-        """Return the moves of a seat."""
+        """Return the moves of one seat, except refused moves."""
         return [each for each in self.moves if each.agent == seat]
 
     def said(self, seat: int | None = None) -> list[Event]:
-        """Return the messages of one seat, or of all seats for None. SQL does not count as a message."""
+        """Return the messages of one seat, or of all seats if `seat` is None. SQL is not a message."""
         return [
             each
             for each in self.moves
@@ -80,7 +81,7 @@ class CorpusDialogue:
         ]
 
     def texts(self, seat: int | None = None) -> list[str]:
-        """Return the texts of the messages of one seat, or of all seats for None."""
+        """Return the texts of the messages of one seat, or of all seats if `seat` is None."""
         return [str(each.data) for each in self.said(seat)]
 
     def count(self, *actions: str) -> int:
@@ -89,22 +90,22 @@ class CorpusDialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue ended, or an empty text if that is not known."""
+        """Return why the dialogue ended, or an empty string if the reason is unknown."""
         return str(self.outcome.get("status") or "")
 
     @property
     def kind(self) -> str:
-        """Return the kinds of players in the order of their seats, such as `human + bot`."""
+        """Return whether humans or bots sat in the seats, in order, such as `human + bot`."""
         return " + ".join(HUMAN if player == HUMAN else "bot" for player in self.players)
 
     @cached_property
     def has_clock(self) -> bool:
-        """Return True if the times are seconds."""
+        """Return True if the times of the moves come from a clock and are not only counters."""
         return bool(self.moves) and min(each.time for each in self.moves) > _EPOCH
 
     @cached_property
     def has_typing(self) -> bool:
-        """Return True if `start_time`, when typing began, comes from the same clock as the times."""
+        """Return True if the times when typing began (`start_time`) and ended come from the same clock."""
         typed = [(each.start_time, each.time) for each in self.moves if each.start_time is not None]
         return self.has_clock and bool(typed) and all(0 <= end - start < 86400 for start, end in typed)
 
@@ -121,7 +122,7 @@ def _is_refused(event: Event) -> bool:
 
 
 def read_dialogues(path: Path) -> list[CorpusDialogue]:
-    """Return the finished dialogues of a file, of a run, or of another folder such as a study.
+    """Return the finished dialogues in a file, in a run, or in another folder such as a study.
 
     Raises:
         InputError: the file or the folder cannot be read.
@@ -134,7 +135,7 @@ def read_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def run_dialogues(folder: Path) -> list[CorpusDialogue]:
-    """Return the dialogues of a run folder. From its private records, only numbers are kept.
+    """Return the dialogues in the folder of a run. Only numbers are kept from the run's private records.
 
     Raises:
         InputError: the run cannot be read.
@@ -164,12 +165,12 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
-    """Convert JSON objects in CoCoA's form, which a study exports, to dialogues.
+    """Convert dialogues from JSON objects in CoCoA's form, such as those that a study exports.
 
     Args:
         rows: the JSON objects.
         source: the name of the study or file that they come from.
-        game: the name of their game; if empty, it is inferred from each dialogue.
+        game: the name of the game of all dialogues; if empty, each dialogue's game is inferred.
     """
     return _of_examples(as_examples(map(exact, rows), source), source, game)
 
@@ -251,9 +252,9 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Infer the game of a dialogue whose file does not name it; return an empty text if that fails.
+    """Infer the game of a dialogue from its scenario and its moves; return an empty string if that fails.
 
-    A c-Interact dialogue in which nobody asked looks like one of `bird`.
+    A c-Interact dialogue without questions cannot be told from a `bird` dialogue, and counts as `bird`.
     """
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]

@@ -18,23 +18,23 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue with values that are computed only once."""
+    """A dialogue to measure, with values that several measures use and that are computed only once."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Return the values in the lists of its scenario."""
+        """Return the finder of the scenario's values in messages."""
         return Entities(self.dialogue)
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """Return the item that is for sale, or None in other games."""
+        """Return the item for sale and its prices if the game is a bargain, and otherwise None."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """Return whether the dialogue reached the goal of its game, or None if that is not known."""
+        """Return whether the dialogue reached the goal of its game, or None if this is unknown."""
         return succeeded(self.dialogue)
 
 
@@ -47,14 +47,14 @@ class Metric:
     """A measure of dialogues or seats.
 
     Attributes:
-        name: its key.
-        title: its name in tables.
-        group: the heading under which it is listed.
-        value: a function that returns the value for a dialogue, or for one of its seats.
+        name: the key of the measure in JSON.
+        title: the name of the measure in tables.
+        group: the heading under which the measure is listed.
+        value: a function that computes the value from a dialogue, or from a dialogue and a seat.
         is_rate: True if the value is a share from 0 to 1.
         games: the names of the games that have this measure; empty for all games.
-        missing: the reason to show if no dialogue of the corpus has a value, or a function that returns the
-            reason for some dialogues; if it is empty, the measure is not shown in that case.
+        missing: the reason to show if no dialogue of the corpus has a value, or a function that finds the
+            reason for some dialogues. If this is empty, a measure without values is not shown.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Metric:
     missing: str | Callable[[Sequence[MeasuredDialogue]], str] = ""
 
     def why_missing(self, readings: Sequence[MeasuredDialogue]) -> str:
-        """Return why none of these dialogues has the measure."""
+        """Return the reason why none of these dialogues has a value of the measure."""
         why = self.missing if isinstance(self.missing, str) else self.missing(readings)
         return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the value for a dialogue, or for one of its seats; None if it is not defined."""
+        """Return the value for a dialogue, or for one of its seats; None if there is no value."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -86,7 +86,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Unit:
-    """A dialogue, or one seat of it, with its values and its groups."""
+    """A dialogue, or one seat of a dialogue (`seat` is not None), with its measures and its groups."""
 
     reading: MeasuredDialogue
     seat: int | None
@@ -95,7 +95,7 @@ class Unit:
 
 
 def succeeded(dialogue: CorpusDialogue) -> bool | None:
-    """Return whether a dialogue reached the goal of its game; in SQL games, whether phase 1 was solved."""
+    """Return whether a dialogue reached its goal (in SQL games, solved phase 1), or None if unknown."""
     outcome = dialogue.outcome
     if dialogue.game == "deal-or-no-deal":
         valid = outcome.get("valid_deal")
@@ -110,7 +110,7 @@ def succeeded(dialogue: CorpusDialogue) -> bool | None:
 
 
 def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
-    """Return the graded submissions of a dialogue with their `reward`, or None if its game has none."""
+    """Return the graded submissions of a dialogue, each with a `reward`, or None if the game has none."""
     found = dialogue.outcome.get("attempts")
     if not isinstance(found, list):
         return None

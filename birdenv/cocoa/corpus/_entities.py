@@ -1,4 +1,4 @@
-"""Find values of a scenario's items, numbers, and the prices of a bargain in messages."""
+"""Find numbers, prices and the values of a scenario's items in messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _N
 
 
 class Mention(NamedTuple):
-    """A value in a message: its position, its attribute, and the value as the scenario spells it."""
+    """A value in a message: where it starts, its attribute, and its spelling in the scenario."""
 
     start: int
     attribute: str
@@ -30,9 +30,9 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Finds the values in both seats' lists in messages. Long values are found before short ones.
+    """Finds values from both seats' lists of items in messages. Longer values take precedence.
 
-    A value that belongs to two attributes counts for the first one.
+    A value that occurs under two attributes counts for the first of these attributes.
     """
 
     def __init__(self, dialogue: CorpusDialogue) -> None:
@@ -50,7 +50,7 @@ class Entities:
         self._pattern = re.compile(rf"(?<!\w)(?:{joined})(?!\w)", re.IGNORECASE) if joined else None
 
     def mentions(self, text: str) -> list[Mention]:
-        """Return the values in a message, in the order of the text."""
+        """Return the values in a message, in the order in which they occur."""
         if text not in self._found:
             found = self._pattern.finditer(text) if self._pattern is not None else ()
             named = ((m.start(), self._known.get(m.group().lower())) for m in found)
@@ -58,7 +58,7 @@ class Entities:
         return self._found[text]
 
     def template(self, text: str) -> str:
-        """Return a message with slots: `{Company}` for a value, `{price}` and `{number}` for figures."""
+        """Replace values in a message with slots such as `{Company}`, and numbers with slots, too."""
         if self._pattern is not None:
             text = self._pattern.sub(self._slot, text)
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
@@ -68,18 +68,18 @@ class Entities:
         return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
-        """Return the number of items in a seat's list that have a value."""
+        """Return how many items in a seat's list have the given value."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return sum(str(item.get(attribute, "")).lower() == value.lower() for item in items)
 
     def distinct(self, seat: int) -> dict[str, int]:
-        """Return how many different values each attribute has in a seat's list."""
+        """Return the number of different values of each attribute in a seat's list."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return {name: len({str(item[name]) for item in items if name in item}) for name in self.attributes}
 
 
 def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """Return the item lists of both seats, which are empty for scenarios without items."""
+    """Return both seats' lists of items; the result is empty for a scenario without items."""
     kbs = scenario.get("kbs")
     return [
         [item for item in kb if isinstance(item, Mapping)] if isinstance(kb, list) else []
@@ -106,10 +106,10 @@ class PricedListing:
     """The item for sale in a scenario, and the target price of each seat.
 
     Attributes:
-        price: the advertised price, or None.
-        targets: the target of each seat; None for a seat without a target.
-        roles: the role of each seat.
-        category: the category of the item.
+        price: the advertised price in dollars, or None if unknown.
+        targets: the target price of each seat; None for a seat without a target.
+        roles: the role of each seat, such as `buyer`.
+        category: the category of the item; empty if unknown.
         words: the words of the advertisement.
     """
 
@@ -126,7 +126,7 @@ class PricedListing:
         self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price that a message names, or None. Numbers in the item's title are not prices."""
+        """Return the last price in a message, or None. Numbers from the item's title are not prices."""
         if not self.price:
             return None
         titles = {number for word in self._title for number in figures(word)}
@@ -136,15 +136,15 @@ class PricedListing:
         return found[-1] if found else None
 
     def named(self, event: Event) -> float | None:
-        """Return the price that a move names, in a message or as an offer, or None."""
+        """Return the price in a message or an offer, or None if the move names no price."""
         if isinstance(event.data, Mapping):
             return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None
 
     def margin(self, seat: int, price: float) -> float | None:
-        """Return the margin of a seat: 1 at its own target, 0 in the middle, -1 at its partner's target.
+        """Return a seat's margin: 1 at the seat's own target, 0 in the middle, -1 at the partner's target.
 
-        The margin is None if it is not defined, or implausibly large.
+        The result is None if the margin is not defined, or implausibly large.
         """
         if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
             return None
@@ -157,7 +157,7 @@ class PricedListing:
 
 
 def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
-    """Return the listing of a bargain, or None for other games."""
+    """Return the item for sale in a bargain, or None for other games."""
     return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
 
 
@@ -170,10 +170,10 @@ def agreed_price(dialogue: CorpusDialogue) -> float | None:
 
 
 def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
-    """Return the numbers of moves in the three stages: inquiry, discussion of the price, conclusion.
+    """Return how many moves belong to each stage: inquiry, discussion of the price, and conclusion.
 
     The discussion begins with the first price that is not the advertised one. The conclusion begins when the
-    final price is named for the first time; without a deal there is no conclusion.
+    agreed price is named for the first time. Without a deal, there is no conclusion.
     """
     final = agreed_price(dialogue)
     named = [listing.named(each) for each in dialogue.moves]

@@ -1,7 +1,7 @@
-"""Write a corpus as one HTML page: figures by group, and a browser of the dialogues with notes and tags.
+"""Write a corpus as one HTML page: figures by group, and all dialogues, with notes and tags.
 
-The page loads nothing from the network. Its script shows all text of dialogues as text, never as markup.
-Dialogues are stored in chunks, which are parsed when one of their dialogues is opened.
+The page loads nothing from the network. Its script shows the dialogues as plain text, never as markup.
+The dialogues are stored in chunks. A chunk is parsed when a reader opens one of its dialogues.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FILES: Final = Path(__file__).parent / "page"
 
 
 def page(analysis: Analysis) -> str:
-    """Return the page of a corpus as HTML. It contains only numbers from private records."""
+    """Return the page of a corpus as HTML. From private records, the page shows only numbers."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
     chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]

@@ -1,4 +1,4 @@
-"""Ratings of the dialogues of a corpus, and their correlations with the measures."""
+"""Ratings of a corpus, and correlations between ratings and measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RatedUnit: TypeAlias = tuple[str, str, str]
 
 
 class CorpusRatings(Protocol):
-    """Statistics of ratings."""
+    """Statistics of ratings, as a package for ratings computes them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
@@ -29,11 +29,11 @@ class CorpusRatings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """Ratings of dialogues.
+    """The ratings that people gave to the dialogues of a corpus.
 
     Attributes:
-        report: statistics of the ratings, or None.
-        answers: numeric answers, by question and by rated unit.
+        report: statistics of the ratings; None if there are no ratings.
+        answers: the numeric answers to each question, by the dialogue, seat and player that they rate.
     """
 
     report: CorpusRatings | None = None
@@ -45,10 +45,10 @@ def correlations(
     seats: Sequence[Unit],
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return Pearson's r of each question with each measure, if it is defined, strongest first.
+    """Return Pearson's r between each question and each measure, strongest first, without undefined ones.
 
-    A question about a seat is compared with the measures of this seat and of its dialogue. Because there are
-    many pairs, about one interval in twenty excludes 0 by chance.
+    Answers about a seat are compared with the measures of the seat and of the whole dialogue. There are many
+    pairs, so about one interval in twenty excludes 0 by chance.
     """
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:

@@ -1,4 +1,4 @@
-"""Measures of one seat of a dialogue: margins, lengths, acts, named values, and facts."""
+"""Measures of a single seat: margins, lengths, dialogue acts, named values, and stated facts."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ TOP: Final = 20
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case; numbers are words.
+    """Return the words of a text in lower case. Numbers count as words.
 
     >>> tokens("Don't you think $1,200 is fair?")
     ["don't", 'you', 'think', '1,200', 'is', 'fair']
@@ -26,7 +26,7 @@ def tokens(text: str) -> list[str]:
 
 
 def entropy(counts: Mapping[Any, int]) -> float | None:
-    """Return the Shannon entropy of counts in bits, or None if there are no counts.
+    """Return the Shannon entropy of a distribution, given as counts, in bits; None if all counts are 0.
 
     >>> entropy({"a": 2, "b": 2})
     1.0
@@ -36,15 +36,15 @@ def entropy(counts: Mapping[Any, int]) -> float | None:
 
 
 def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
-    """Count the n-grams of texts that are split into words."""
+    """Count the sequences of `size` words in texts that are split into words."""
     return Counter(" ".join(words[i : i + size]) for words in texts for i in range(len(words) - size + 1))
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the perplexity of texts under their own trigram model, or None without texts.
+    """Return the perplexity of texts under a trigram model of the same texts, or None without texts.
 
-    The model has maximum likelihood, and texts are padded on the left. The figure says how predictable the
-    words are; it does not test a model.
+    The model is fitted by maximum likelihood, with padding at the beginning of each text. The perplexity
+    describes how predictable the words are; it does not evaluate a model.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     before: Counter[tuple[str, ...]] = Counter()
@@ -61,7 +61,7 @@ def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
 
 
 def text_statistics(texts: Sequence[str], templates: Sequence[str]) -> dict[str, Any]:
-    """Return the statistics of some messages.
+    """Return word counts, entropy, perplexity and the most frequent n-grams of messages.
 
     Args:
         texts: the messages.
@@ -93,7 +93,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def characteristic_words(groups: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, float]]]:
-    """Return the most characteristic words of each group of messages by tf-idf; a group is one document."""
+    """Return the most characteristic words of each group of messages, by tf-idf over the groups."""
     counts = {name: Counter(chain.from_iterable(map(tokens, texts))) for name, texts in groups.items()}
     in_groups = Counter(chain.from_iterable(counts.values()))
     made = {}

@@ -1,4 +1,4 @@
-"""Compute tables about a whole corpus: words, acts and their sequences, lengths, and prices over time."""
+"""Compute tables about a whole corpus: words, dialogue acts, lengths, and prices over time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARTS: Final = 10
 
 
 def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return text statistics of all messages, by seat and player, category, winner or loser, and act."""
+    """Return statistics of the messages: of all, and by seat and player, category, result, and act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         dialogue = reading.dialogue
@@ -48,7 +48,7 @@ def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def winner_of(reading: MeasuredDialogue) -> int | None:
-    """Return the seat with the larger margin, or None for a tie or if there was no deal."""
+    """Return the seat with the larger margin, or None if there was a tie or no deal."""
     price = agreed_price(reading.dialogue)
     if price is None or reading.listing is None:
         return None
@@ -76,7 +76,7 @@ def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return the statistics of acts and their sequences, of whole dialogues and by seat and player."""
+    """Return statistics of dialogue acts and their sequences, for whole dialogues and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for seat, player in enumerate(reading.dialogue.players):
@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return the number of dialogues for each number of moves, and how many of them succeed."""
+    """Return, for each number of moves, how many dialogues have this length and how many of these succeed."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:
@@ -106,7 +106,7 @@ def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
 def price_table(readings: Sequence[MeasuredDialogue]) -> dict[str, list[dict[str, float]]]:
     """Return the mean price that each role names in each tenth of a bargain.
 
-    0 is the buyer's target and 1 the seller's.
+    Prices are scaled: 0 is the buyer's target, and 1 is the seller's target.
     """
     named: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:

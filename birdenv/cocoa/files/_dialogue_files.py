@@ -1,4 +1,4 @@
-"""Read files of dialogues, irregular ones included, and write files that CoCoA's own reader accepts."""
+"""Read files of dialogues, even irregular files, and write files that CoCoA's own reader accepts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with distinct, increasing times. A judgement gets the time of the event that it judges.
+    """Return events with distinct, increasing times, except that judgements get the time of the judged event.
 
-    A judgement of an event that is not in the file is left out, because CoCoA's reader fails on it.
+    If the judged event is not in the file, its judgement is left out, because CoCoA's reader would fail.
     """
     times: dict[int, int | float] = {}
     last: int | float = -inf
@@ -92,7 +92,7 @@ _BARE: Final = ("accept", "reject", "quit")
 
 
 class EventRecord(FileObject):
-    """One event of a file, with numbers as times and JSON as data."""
+    """One event in a file. All times are converted to numbers, and structured data is parsed."""
 
     agent: int
     time: int | float
@@ -123,17 +123,17 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the event in the form that dialogues use."""
+        """Convert the record to an event of a dialogue."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
 
 class ExampleRecord(FileObject):
-    """One dialogue of a file. Optional fields that are missing are None or empty.
+    """One dialogue in a file. Optional fields are None or empty if they are missing.
 
     Attributes:
-        agents: names of the systems by seat, "0" and "1"; empty if the file does not name them.
-        scenario: the whole scenario; None if the file has only its id.
+        agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
+        scenario: the whole scenario; None if the file has only the scenario's id.
     """
 
     uuid: str
@@ -179,7 +179,7 @@ class ExampleRecord(FileObject):
         return self
 
     def example(self) -> Example:
-        """Return the dialogue in the form that runs use."""
+        """Convert the record to the form in which runs keep dialogues."""
         return Example(
             self.uuid,
             self.scenario_uuid,
@@ -192,7 +192,7 @@ class ExampleRecord(FileObject):
 
     @property
     def has_one_clock(self) -> bool:
-        """Return True if `start_time` and `time` come from one clock, so that typing speeds are defined."""
+        """Return True if `start_time` and `time` come from the same clock, so that typing can be timed."""
         starts = [(each.start_time, each.time) for each in self.events if each.start_time is not None]
         return bool(starts) and all(0 <= time - start < 24 * 3600 for start, time in starts)
 
@@ -201,8 +201,8 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     """Read a list of dialogues (`examples.json`, `transcripts.json`).
 
     Args:
-        path: a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: scenarios for dialogues that contain only the id of their scenario.
+        path: a file with a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
+        scenarios: the scenarios of dialogues that contain only the id of a scenario.
 
     Raises:
         InputError: the file cannot be read, or a record is beyond repair; the message names it.
@@ -234,8 +234,8 @@ def read_dataset(
     Args:
         train: files of dialogues for training.
         test: files of dialogues for testing.
-        train_limit: the largest number of dialogues for training; None, or -1 as in CoCoA, for all.
-        test_limit: the largest number of dialogues for testing, in the same form.
+        train_limit: the largest number of dialogues for training; None or -1 (as in CoCoA) for all.
+        test_limit: the largest number of dialogues for testing; None or -1 for all.
     """
     return Dataset(_read(train, train_limit), _read(test, test_limit))
 
@@ -246,7 +246,7 @@ def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Convert JSON objects, such as the dialogues of a run or a study, to records.
+    """Convert dialogues from JSON objects, such as those of a run or a study, to records.
 
     Raises:
         InputError: a record is beyond repair; the message names it, after `where`.
@@ -262,9 +262,8 @@ def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapp
 def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any]:
     """Return a dialogue in the form that CoCoA reads and displays.
 
-    `agents` and `scenario` are objects or left out, never null. Every event has a distinct time; if the time
-    of a message changes, so does that of its judgements. Events of the environment and refused moves are left
-    out.
+    `agents` and `scenario` are objects or missing, never null. Every event gets a distinct time, and every
+    judgement gets the time of the judged message. Events of the environment and refused moves are left out.
     """
     found = example if isinstance(example, Mapping) else example.to_json()
     made = {"agents_info": None, "outcome": None, **without_nan(found)}

@@ -50,16 +50,16 @@ class _View(NamedTuple):
 
 
 def has_lines(path: Path) -> bool:
-    """Return True for a `.txt.gz` file, and for a `.txt` file that does not contain JSON."""
+    """Return True if a file is in a line format: a `.txt.gz` file, or a `.txt` file without JSON."""
     is_text = path.suffix == ".txt" and not read_text(path).lstrip().startswith(("[", "{"))
     return is_text or path.name.endswith(".txt.gz")
 
 
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
-    """Return the dialogues of a file, each once, in the form of CoCoA's files.
+    """Return the dialogues of a file in the form of CoCoA's files, without repetitions.
 
-    The id of a dialogue is computed from the knowledge and the messages of both seats, so it is the same in
-    every file and for the line of either seat. Selections that no line contains are missing.
+    The id of a dialogue is computed from the knowledge and the messages of both seats. Therefore, the same
+    dialogue has the same id in every file. A seat has no selection if no line contains the selection.
 
     Raises:
         InputError: the file cannot be read, or a line has another format.

@@ -18,10 +18,10 @@ class Attribute(FileObject):
 
     Attributes:
         name: the name that people see.
-        value_type: its key in the schema's values.
-        unique: whether the file declares that values do not repeat; not enforced.
-        multivalued: whether the file declares that an item may have several values; not enforced.
-        entity: True if its values can be recognised in messages.
+        value_type: the type of the values, which is a key of `Schema.values`.
+        unique: True if the file declares that values do not repeat; this is not checked.
+        multivalued: True if the file declares that an item may have several values; this is not checked.
+        entity: True if the values can be recognised in messages.
     """
 
     name: str
@@ -32,16 +32,16 @@ class Attribute(FileObject):
 
 
 class Schema(FileObject):
-    """The attributes of a game, in the order of its columns, and the values of each type.
+    """The attributes of a game's items, in the order of the columns, and the possible values of each type.
 
-    Some files list values twice; `distinct` removes repetitions.
+    Some files list a value twice; `distinct` removes repetitions.
     """
 
     values: dict[str, list[str]] = Field(default_factory=dict)
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
-        """Return the values of a type in their order, without values that differ from others only in case.
+        """Return the values of a type in order, without repetitions; upper and lower case count as equal.
 
         Raises:
             InputError: the schema has no values of the type.
@@ -57,8 +57,8 @@ class Scenario(FileObject):
 
     Attributes:
         uuid: the scenario's id.
-        attributes: columns of this scenario, which may be fewer than the schema's and in another order.
-        kbs: the knowledge of each seat: a list of items, or an object with a personal and a shared half.
+        attributes: the columns of this scenario: all or some of the schema's, in any order.
+        kbs: for each seat, what it knows: a list of items, or an object with a personal and a shared half.
     """
 
     uuid: str
@@ -66,14 +66,15 @@ class Scenario(FileObject):
     kbs: list[Any] = Field(min_length=2, max_length=2)
 
     def public(self) -> dict[str, Any]:
-        """Return the part that both seats may know: everything except `kbs` and `alphas`."""
+        """Return the fields that both seats may know: all except `kbs` and `alphas`."""
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the public description of a task of any game to a scenario that CoCoA reads.
 
-    A description without `kbs` becomes the first seat's knowledge. The knowledge of other seats is private.
+    A description without `kbs` becomes the knowledge of the first seat, and the second seat knows nothing,
+    because private knowledge is not part of the description.
     """
     if "kbs" in description:
         return dict(description)
@@ -99,7 +100,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
-    """Read a list of scenarios; those without attributes get the schema's.
+    """Read a list of scenarios. A scenario without attributes gets the attributes of the schema.
 
     Raises:
         InputError: the file cannot be read, or a scenario cannot be used.

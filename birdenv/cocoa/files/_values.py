@@ -30,7 +30,7 @@ _NOTHING: Final = ("", "null", "none", "nan")
 class FileObject(BaseModel):
     """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
 
-    Null counts as missing. Where a text is expected, a number is accepted, too.
+    Null counts as missing. A number is accepted in place of a string.
     """
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
@@ -49,7 +49,7 @@ class FileObject(BaseModel):
         return {name: inner for name, inner in value.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as a JSON object with the keys that were set."""
+        """Return the record as a JSON object that has only the keys that were set."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -58,10 +58,10 @@ def _has_default(field: FieldInfo) -> bool:
 
 
 def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) -> list[M]:
-    """Return records as objects of a model.
+    """Validate JSON objects, and return them as records of a model.
 
     Raises:
-        InputError: a record is invalid; the message names it and its first invalid field.
+        InputError: a record is invalid; the message names the record and its first invalid field.
     """
     made = []
     for number, record in enumerate(records, 1):
@@ -75,7 +75,7 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write records as one JSON list, which CoCoA's readers require, with a line for each record."""
+    """Write records as one JSON list, as CoCoA's readers require, with one record per line."""
     lines = ",\n".join(json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
     write_text(path, f"[\n{lines}\n]\n")
 
@@ -94,7 +94,7 @@ def without_nan(value: Any) -> Any:
 
 
 def from_text(value: Any) -> Any:
-    """Parse a text that contains JSON; return all other values unchanged."""
+    """Parse a string that contains JSON; return any other value unchanged. Strings like `null` give None."""
     if not isinstance(value, str):
         return value
     if value.strip().lower() in _NOTHING:
@@ -108,7 +108,7 @@ def from_text(value: Any) -> Any:
 
 
 def as_terms(data: Any) -> Any:
-    """Return the terms of an offer as an object; a file may contain only the price, or texts."""
+    """Return the terms of an offer as an object, even if the file contains only the price, or strings."""
     data = from_text(data)
     if not isinstance(data, Mapping):
         is_price = isinstance(data, int | float) and not isinstance(data, bool)
@@ -118,12 +118,12 @@ def as_terms(data: Any) -> Any:
 
 
 def as_time(value: Any) -> int | float | None:
-    """Return a time as a number. It may be a counter, seconds, the text of either, or a date.
+    """Convert a time (a counter, a number of seconds, a string with a number, or a date) to a number.
 
-    A date becomes seconds since 1970; without a time zone, it is in UTC.
+    A date becomes seconds since 1970, and counts as UTC if it has no time zone. A missing time is None.
 
     Raises:
-        ValueError: the value is none of these.
+        ValueError: the value is not a time, or is too large.
     """
     if isinstance(value, str):
         text = value.strip()

@@ -1,1 +1,1 @@
-"""CoCoA's three games, and what they share: settings, lists of scenarios, and rules for two seats."""
+"""CoCoA's three games, and their common settings, lists of scenarios, and rules for two seats."""

@@ -1,4 +1,4 @@
-"""Measure the dialogues of CoCoA's games, and show people what each seat knew."""
+"""Measures of the dialogues of CoCoA's games, and the display of what each seat knew."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from birdenv.dialogue.measures import (
 
 
 def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
-    """Return the display of a game whose seats know different things.
+    """Return the display of a game in which the seats have different knowledge.
 
     Args:
         title: the purpose of the dialogue.

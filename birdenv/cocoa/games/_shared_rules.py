@@ -45,7 +45,7 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """Return the number of scenarios to generate."""
+        """Return how many scenarios to generate if there is no file of scenarios."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
@@ -62,7 +62,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
+        """Return the schema for scenarios that are generated or have no attributes; None if there is none."""
         return None
 
 
@@ -92,9 +92,9 @@ _FEW: Final = 10
 
 
 class TwoSeats(Rules):
-    """Rules for two seats, which may speak at any time or, without cross-talk, only once in a row.
+    """Rules for two seats. With cross-talk, both may move at any time; otherwise, they take turns.
 
-    Subclasses implement `decide`, which plays all moves except messages.
+    The rules play messages themselves. Subclasses implement `decide` for all other moves.
     """
 
     def __init__(self, kbs: Any, cross_talk: bool, max_events: int) -> None:
@@ -142,16 +142,16 @@ class TwoSeats(Rules):
 
 
 class ScenarioTasks(TaskList):
-    """Tasks that are made of scenarios.
+    """Tasks that consist of one scenario each.
 
-    Players see the public part of a scenario; transcripts contain all of it.
+    Players see only the public part of a scenario. Transcripts contain the whole scenario.
 
     Args:
         scenarios: the scenarios.
         settings: the game's settings.
-        start: returns the rules of an episode for a scenario, or raises `ValueError` if the knowledge of the
+        start: returns the rules of an episode about a scenario; raises `ValueError` if the knowledge of the
             two seats does not match.
-        knowledge: the type that the knowledge of a seat must have.
+        knowledge: the type against which the knowledge of each seat is checked.
 
     Raises:
         InputError: a scenario cannot be played.
@@ -208,11 +208,11 @@ def _why(error: ValueError) -> str:
 
 
 def new_id(rng: Any, prefix: str = "S_") -> str:
-    """Return a random id in CoCoA's style: a prefix with 16 letters and digits."""
+    """Return a random id in CoCoA's style: a prefix, and 16 letters and digits."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     return prefix + "".join(rng.choices(letters, k=16))
 
 
 def column(name: str, value_type: str, entity: bool = True) -> Attribute:
-    """Return an attribute with all keys set, so that all of them are written to files."""
+    """Return an attribute with all keys set explicitly, so that every key is written to files."""
     return Attribute(name=name, value_type=value_type, unique=False, multivalued=False, entity=entity)

@@ -1,4 +1,4 @@
-"""DealOrNoDeal (Lewis et al. 2017): two seats divide things that are worth different points to each."""
+"""DealOrNoDeal (Lewis et al. 2017): two seats divide things, whose values differ between the seats."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """The rules of one episode, which ends when both seats have selected or one walks away."""
+    """The rules of one episode, which ends when both seats have selected or one seat walks away."""
 
     seats = SEATS
 
@@ -113,7 +113,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it, without the selection of its partner."""
+        """Return an event as a seat may see it: selections of the partner are hidden."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -143,7 +143,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """One kind of thing: the number of things of this kind, and the value of each for the seat."""
+    """One kind of thing: how many things of this kind there are, and what each is worth to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -189,7 +189,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return tasks with the scenarios of a file, or with generated ones.
+    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.

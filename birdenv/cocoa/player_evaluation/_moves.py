@@ -26,13 +26,13 @@ class Foretells(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: True to choose the most probable act instead of sampling one; it is set during a test.
+        is_greedy: True to choose the most probable act, False to sample an act. Tests set it to True.
     """
 
     is_greedy: bool
 
     def probabilities(self, view: View) -> Mapping[Act, float]:
-        """Return the probability of each act as the next move after a view."""
+        """Return, for each act, the probability that the next move after a view has this act."""
         ...
 
 
@@ -41,31 +41,32 @@ class ForetellsWords(Protocol):
     """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return negative log-probabilities of the tokens since the last move, and of those of a move."""
+        """Return negative log-probabilities: of the tokens since the seat's last move, and of the move."""
 
 
 @dataclass
 class Foretold:
-    """A comparison of a player's predictions with recorded moves.
+    """The results of comparing a player's predictions with recorded moves.
 
     Attributes:
         dialogues: the number of dialogues.
-        moves: the number of recorded moves that are possible.
+        moves: the number of recorded moves, without moves that the rules do not allow.
         silent: the number of moves at which the player would have said nothing.
         actions: the number of moves whose action the player predicted.
         acts: the number of moves whose act the player predicted: the action, and the intent and the named
             attributes of each sentence.
-        names: the numbers of entities (values, prices) in the predicted moves, in the recorded moves, and in
-            both.
-        surprise: the negative log-probabilities of the acts that the player knows; empty if it gives none.
+        names: how many entities (values, prices) the predicted moves name, how many the recorded moves name,
+            and how many both name.
+        surprise: the negative log-probability of each recorded act that the player knows; empty if the player
+            gives no probabilities.
         unknown: the number of acts that the player does not know.
-        frequent: the number of moves with the most frequent act.
+        frequent: the number of moves that have the most frequent act of all, as a baseline.
         words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
             and the number of tokens; empty if the player gives no probabilities of words.
-        own_words: the same for the tokens that the seats said.
+        own_words: like `words`, but only for the tokens of the seats' own moves.
         selections: for each dialogue, the number of selections (an item, numbers, a price) that the player
             predicted, and the number of all selections.
-        seconds: the processor time of each move. It differs from run to run, so the figures leave it out.
+        seconds: the processor time of each move. `figures` leaves it out, because it differs between runs.
     """
 
     dialogues: int = 0
@@ -84,12 +85,12 @@ class Foretold:
 
     @property
     def perplexity(self) -> float | None:
-        """Return the perplexity of the acts that the player knows, or None if it gives no probabilities."""
+        """Return the perplexity of the acts that the player knows, or None without probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
 
     @property
     def selection_accuracy(self) -> Figure:
-        """Return the share of selections that were predicted, with an interval over dialogues."""
+        """Return the share of correctly predicted selections, with a confidence interval over dialogues."""
         return _over_dialogues(self.selections, is_rate=True)
 
     @property
@@ -100,7 +101,7 @@ class Foretold:
 
     @property
     def time_of_a_move(self) -> str:
-        """Return a text about the processor time of the player's moves."""
+        """Describe the processor time of the player's moves in words."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
         return (
@@ -108,7 +109,7 @@ class Foretold:
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures by name; a figure that is not defined is None."""
+        """Return all figures by name. A figure that is not defined is None."""
         rounded = {
             "action_accuracy": self._share(self.actions),
             "act_accuracy": self._share(self.acts),
@@ -156,7 +157,7 @@ def foretell(
 ) -> Foretold:
     """Ask a player for a move at every turn of recorded dialogues, and compare it with the recorded move.
 
-    The player sees the recorded dialogue, never its own predictions.
+    The dialogue continues with the recorded moves, so the player never sees its own predictions.
 
     Args:
         transcripts: the dialogues.

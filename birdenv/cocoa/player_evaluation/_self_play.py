@@ -20,9 +20,9 @@ class SelfPlay:
         players: the names of the players.
         successes: for each dialogue, True if both seats reached the goal: the same friend, or a deal.
         events: the number of events in each dialogue.
-        selections: the number of `select` moves in all dialogues.
+        selections: the total number of `select` moves.
         rewards: the rewards of each dialogue, by player.
-        tasks: the task of each dialogue; dialogues about the same task are not independent.
+        tasks: the task of each dialogue, because dialogues about the same task are not independent.
         optimal: for each dialogue, whether its deal was Pareto-optimal: no other deal would have been better
             for one player and no worse for the other. None if there was no deal, or if shares are not known.
     """
@@ -48,7 +48,7 @@ class SelfPlay:
         self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures by name; a figure that is not defined is None."""
+        """Return all figures by name. A figure that is not defined is None."""
         found = sum(self.successes)
         return {
             "dialogues": len(self.successes),
@@ -73,7 +73,9 @@ class SelfPlay:
 
 
 def is_optimal(kbs: Sequence[Sequence[Mapping[str, Any]]], split: Sequence[Mapping[str, int]]) -> bool:
-    """Return True if no other division of the things is better for one seat and no worse for the other."""
+    """Return True if a division of the things is Pareto-optimal.
+
+    This means that no other division is better for one seat and no worse for the other."""
     values = [[kind["Value"] for kind in kb] for kb in kbs]
     counts = [kind["Count"] for kind in kbs[0]]
 
@@ -100,16 +102,17 @@ def self_play(
 ) -> SelfPlay:
     """Let players hold dialogues about the tasks of a game.
 
-    The players change seats for the second half of the dialogues, and the seats take turns at moving first.
+    The players change seats after the first half of the dialogues. The right to move first alternates
+    between the seats.
 
     Args:
         game: the game.
-        players: the specs of the players, one for each seat; figures follow their order.
+        players: the specs of the players, one for each seat. Results are listed in this order.
         number: the number of dialogues; tasks are repeated if there are fewer of them.
         seed: the seed of the players.
         progress: is called with the completed share of the dialogues, from 0 to 1.
         settings: settings of the game.
-        turning: False if the players keep their seats.
+        turning: True to change seats after the first half, False to keep them.
     """
     found = SelfPlay(players)
     done = 0

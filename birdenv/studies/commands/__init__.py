@@ -1,4 +1,4 @@
-"""Declare the commands of this package for the list of commands, without importing their modules."""
+"""Declare the commands of this package, so that they can be listed without importing their modules."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""Let third parties rate recorded dialogues, or choose the better of two, without seeing who talked.
+"""Let third parties rate or compare recorded dialogues, without seeing who talked.
 
 * `RatingConfig` is the configuration of a round of ratings, and `read_rating_config` reads it from a file.
 * `Ratings` leads raters from consent to completion code, and keeps their ratings in a `RatingStore`. It needs
   no network.
-* `rating_rows` and `people_rows` return ratings, comparisons and participants as rows; `write_ratings`,
-  `write_pairs` and `write_people` write them to files.
+* `rating_rows` returns ratings or comparisons as rows, and `people_rows` returns participants as rows.
+  `write_ratings`, `write_pairs` and `write_people` write these rows to files.
 """
 
 from birdenv.studies.rating_round._config import RatingConfig, read_rating_config

@@ -42,20 +42,20 @@ class RatingConfig(BaseModel):
         consent: the text that raters agree to, as plain text.
         instructions: the text on the first page of items, as plain text.
         questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
-        compare: show two `dialogues` of different systems on the same task, or only their last `answers`, and
-            ask which is better; None to rate one dialogue at a time.
+        compare: `dialogues` to show two dialogues of different systems on the same task and ask which is
+            better; `answers` to show only the last move of each system; None to rate single dialogues.
         criterion: the question of a comparison.
-        justification: whether a comparison requires a reason in words.
+        justification: True if raters must give a reason for their choice in words.
         seats: the names of the seats that are rated; None for the evaluated seat.
         raters: the number of people who judge each item.
         most: the largest number of items for one rater; None for all items.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: the number of seconds for which an item that was begun is reserved for its rater.
-        codes: completion codes: `done`, and `full` for raters for whom no item was left. Without one, each
-            person gets a random code.
+        hold: for how many seconds an item that a rater has begun is reserved for this rater.
+        codes: the completion codes: `done` for raters who judged an item, and `full` for raters for whom no
+            item was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.
         newcomers: the largest number of new people per minute from one address; None for no limit.
-        hosts: names under which the pages are reached, in addition to the loopback names.
+        hosts: host names under which the pages are reached, in addition to the loopback names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -87,7 +87,7 @@ class RatingConfig(BaseModel):
 
 
 def read_rating_config(path: Path) -> RatingConfig:
-    """Read the configuration from a JSON file, or from a TOML file if the name ends in `.toml`.
+    """Read the configuration from a JSON file, or from a TOML file if the file's name ends in `.toml`.
 
     Raises:
         InputError: the file cannot be used.

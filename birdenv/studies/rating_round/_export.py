@@ -1,4 +1,4 @@
-"""Export ratings, comparisons, and the people and dialogues of a study or a round of ratings as rows."""
+"""Export ratings, comparisons, people and dialogues of a study or a round of ratings as rows."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
     Args:
         folder: the folder of the ratings.
-        form: `ratings` for a row for each answered question about a dialogue, whose `value` is a step of the
-            scale or a text; `pairs` for a row for each comparison, in which `left` and `right` are the
-            systems as they were shown, and `winner` is `left`, `right`, `tie` or `both_bad`.
+        form: `ratings` for one row per answered question about a dialogue; its `value` is a step of the scale
+            or a text. `pairs` for one row per comparison; `left` and `right` are the systems on either side
+            of the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
 
     Raises:
         InputError: there are no ratings in the folder.
@@ -64,7 +64,7 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
 
 def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the ended dialogues of a study, with times in UTC, and players and rewards in order of seats."""
+    """Yield a row for each ended dialogue of a study. Times are in UTC, players and rewards in seat order."""
     moves = store.move_counts()
     for each in store.finished():
         row = each._asdict() | {"dialogue": each.id, "players": " ".join(each.seats)}
@@ -86,10 +86,10 @@ def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the participants and the raters in a folder, with their ids on the platform and their codes.
+    """Yield a row for each participant or rater in a folder, with the id on the platform and the code.
 
-    `platform_id` looks like `prolific:ID`. `since` is the time in UTC when the status of a participant began,
-    or when a rater came. `dialogues` are the dialogues of a participant as `ID/SEAT`, separated by spaces.
+    `platform_id` looks like `prolific:ID`. `since` is the time in UTC when a participant's present status
+    began, or when a rater came. `dialogues` lists a participant's dialogues as `ID/SEAT` with spaces between.
 
     Raises:
         InputError: the folder belongs to neither a study nor a round of ratings.
@@ -135,7 +135,7 @@ write_people = partial(_write_rows, "people")
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
-    """Return rows of a format as CSV."""
+    """Return the rows of an export format as CSV."""
     text = io.StringIO()
     table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
     table.writeheader()

@@ -33,8 +33,8 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
     Args:
         ratings: the round.
-        folder: its folder, which contains the secret that signs tokens.
-        host: the address at which it will be served.
+        folder: the folder of the round. The secret that signs tokens is kept there.
+        host: the address at which the application will be served.
     """
     config = ratings.config
     doors = Doors(folder, RATER)

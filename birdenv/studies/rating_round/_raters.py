@@ -1,6 +1,6 @@
 """The logic of a round of ratings, without its web pages.
 
-It chooses the items that each rater judges, and takes raters from their consent to the completion code.
+The round chooses items for each rater, and leads raters from consent to completion code.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
-    """One seat of a dialogue (`record`) to rate, or to compare with the seat of `other`.
+    """What a rater judges: one seat of a dialogue (`record`), or the same seat in two dialogues.
 
-    The seat has different players in the two dialogues.
+    In the second dialogue (`other`), a different player sits in that seat.
     """
 
     seat: int
@@ -34,7 +34,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id of the item on pages, which does not reveal who talked."""
+        """Return the id that pages use for the item. The id does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -45,7 +45,7 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the names of the seats for raters: those that partners see, or numbers if they are equal."""
+        """Return the names of the seats for raters: the names that partners use, or `Speaker 1` and so on."""
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}
@@ -55,12 +55,12 @@ class Item(NamedTuple):
 
     @property
     def sides(self) -> tuple[ReplayedDialogue, ...]:
-        """Return the dialogues of the item."""
+        """Return the dialogue to rate, or both dialogues to compare."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
 def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
-    """Return the items to be judged, without dialogues in which nobody said a word.
+    """Return the items to be judged. Dialogues in which nobody said a word are left out.
 
     Raises:
         InputError: there are no items, for example because no dialogue has the named seats.
@@ -77,7 +77,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
 
 
 def side_of(record: ReplayedDialogue, seat: int, config: RatingConfig) -> SeatView:
-    """Return what raters see of one side: the dialogue as the seat saw it, or only the seat's last move."""
+    """Return what raters see of a dialogue: the seat's view of it, or only the seat's last move."""
     try:
         view = record.view(seat)
     except BirdenvError:  # the game or its data are not available
@@ -126,8 +126,8 @@ WINNERS: Final = {
 class Ratings:
     """One round of ratings, which can be used from any thread.
 
-    Nobody judges an item twice. Items with the fewest raters come first, until each has as many raters as the
-    configuration demands. A rater who comes back continues with the item that they had begun.
+    Nobody judges an item twice. Items with the fewest raters are chosen first, until every item has as many
+    raters as the configuration demands. A rater who comes back continues with the item that they had begun.
 
     Attributes:
         config: the configuration.
@@ -158,7 +158,7 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who has agreed. A rater whom the platform sent before continues in the same visit.
+        """Admit a rater who has given consent. A rater who returns in the same visit continues.
 
         Raises:
             InputError: this id on the platform probably belongs to another person.
@@ -175,7 +175,7 @@ class Ratings:
         return sum(self.store.begun(rater).values()), most
 
     def next(self, rater: str) -> Item | None:
-        """Return the current item of a rater, or None if they have finished and have a code."""
+        """Return a rater's current item; if no item is left, give the rater a code and return None."""
         with self._lock, self.store.transaction():
             found = self.store.rater(rater)
             if found is None or found.code is not None:
@@ -203,7 +203,7 @@ class Ratings:
         self.store.finish(id, rater, self._clock(), said)
 
     def is_turned(self, item: Item, rater: str) -> bool:
-        """Return True if a rater sees the second dialogue on the left."""
+        """Return True if the two dialogues are swapped for a rater, with the second dialogue on the left."""
         return Random(f"{self.config.seed}/{item.id}/{rater}").random() < 0.5
 
     def sides(self, item: Item, rater: str) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ CREATE INDEX IF NOT EXISTS judgement_rater ON judgement(rater);
 
 
 class Rater(NamedTuple):
-    """One rater; `code` is None until they have finished."""
+    """One rater. `code` is the completion code; it is None until the rater has finished."""
 
     id: str
     platform: dict[str, str]
@@ -36,7 +36,7 @@ class RatingStore(Database):
     """The ratings in one folder, which can be used from any thread.
 
     Args:
-        folder: the folder. If it does not exist, it is created, except with `for_reading`.
+        folder: the folder. It is created if it does not exist, except with `for_reading`.
         for_reading: True to open the database without writing anything.
 
     Raises:
@@ -50,10 +50,10 @@ class RatingStore(Database):
         super().__init__(folder / RATINGS, _TABLES, for_reading)
 
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
-        """Add a rater who has agreed, or find the one whom the platform sent before.
+        """Add a rater who has given consent, or return the rater if the platform sent them before.
 
-        If a rater comes again in the same browser, the new parameters of the platform replace the old ones,
-        because the way back depends on them.
+        If a rater comes again in the same browser, the platform's new parameters replace the old parameters,
+        because the link back to the platform needs them.
         """
         self.rows(
             "INSERT OR IGNORE INTO rater VALUES (?, ?, ?, ?, NULL)",
@@ -75,7 +75,7 @@ class RatingStore(Database):
         return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
 
     def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
-        """Return the id, id on the platform, time of joining and code of all raters, sorted by both ids."""
+        """Return each rater's id, platform id, time of joining and code, sorted by platform id and by id."""
         return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:
@@ -88,7 +88,7 @@ class RatingStore(Database):
         return {item: bool(done) for item, done in rows}
 
     def taken(self, since: float) -> Counter[str]:
-        """Return the number of raters of each item who have judged it, or have begun it after `since`."""
+        """Return, for each item, how many raters have judged it or have begun it after `since`."""
         sql = "SELECT item, COUNT(*) FROM judgement WHERE done IS NOT NULL OR begun > ? GROUP BY item"
         return Counter(dict(self.rows(sql, since)))
 
@@ -97,7 +97,7 @@ class RatingStore(Database):
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:
-        """Store a rater's judgement of an item that they have begun, unless there is one already."""
+        """Store a rater's judgement of an item that the rater has begun, unless it was already judged."""
         self.rows(
             "UPDATE judgement SET done = ?, said = ? WHERE item = ? AND rater = ? AND done IS NULL",
             *(now, json.dumps(dict(said)), item, rater),

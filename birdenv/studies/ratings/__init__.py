@@ -1,6 +1,6 @@
-"""Read ratings of dialogues and comparisons of players, measure the agreement of raters, and rank players.
+"""Read ratings and comparisons, measure how well raters agree, and rank players.
 
-A statistic that is not defined for the data has a reason instead of a value.
+If a statistic is not defined for the data, it has a reason instead of a value.
 """
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer

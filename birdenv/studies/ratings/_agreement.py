@@ -32,9 +32,9 @@ _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
     """Return Krippendorff's alpha of the answers to one question.
 
-    Units may have different numbers of ratings; those with one rating are ignored. Answers in words are
-    always treated as nominal. The interval is a bootstrap over units. Source: Krippendorff 2004, Content
-    Analysis, §11.3; computed by the package `krippendorff`.
+    Units may have different numbers of ratings; units with a single rating are ignored. Answers in words
+    always count as nominal. The confidence interval is a bootstrap over units. The package `krippendorff`
+    computes alpha. Source: Krippendorff 2004, Content Analysis, §11.3.
     """
     counts, values = _counts(ratings)
     counts = counts[counts.sum(axis=1) > 1]
@@ -74,13 +74,13 @@ def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
 
 
 def with_interval(value: float, resampled: _Resampled, number: int, what: str) -> Figure:
-    """Return a statistic with the percentile interval of its resamples, or the reason why there is none.
+    """Return a statistic with a percentile interval, or with the reason why there is no interval.
 
     Args:
         value: the statistic of all data.
-        resampled: the statistic of each resample.
+        resampled: the values of the statistic in the resamples.
         number: the number of units that were resampled.
-        what: the plural of the name of these units, such as "dialogues".
+        what: what the units are, in the plural, such as "dialogues".
     """
     if number < FEWEST:
         return Figure(value, None, _too_few(number, what))
@@ -100,7 +100,7 @@ def _with_ends(value: float, interval: Interval, what: str) -> Figure:
 
 
 def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
-    """Return Fleiss' kappa of the answers to one question, which are treated as nominal.
+    """Return Fleiss' kappa of the answers to one question. All answers count as nominal.
 
     Source: Fleiss 1971, Psychological Bulletin 76:378. The interval is a bootstrap over units.
     """
@@ -186,13 +186,13 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return the count of each answer, sorted by answer."""
+    """Return how often each answer was given, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Return the ratings of each question, in the order in which the questions first occur."""
+    """Group ratings by question. Questions are in the order in which they first occur."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

@@ -31,9 +31,9 @@ class RankedPlayer(NamedTuple):
         player: the name of the player.
         wins: the number of comparisons won.
         losses: the number of comparisons lost.
-        ties: the number of comparisons without a winner, including those of two bad answers.
-        strength: the log-odds of beating a player of mean strength; a tie is half a win for each player.
-        rank: the rank, which is 1 for the strongest player.
+        ties: the number of comparisons without a winner, whether both sides were good or bad.
+        strength: the log-odds of winning against a player of mean strength, where a tie counts as half a win.
+        rank: the position in the ranking; 1 is the strongest player.
     """
 
     player: str
@@ -49,9 +49,9 @@ class Ranking(NamedTuple):
 
     Attributes:
         standings: the players with their strengths and ranks.
-        tie: the share of ties.
-        resampled: the units that are resampled for intervals: `comparisons` or `raters`.
-        left_out: the number of ignored comparisons, in which a player met itself.
+        tie: the share of comparisons that are ties.
+        resampled: what was resampled for the intervals: `comparisons` or `raters`.
+        left_out: the number of comparisons that were ignored because a player met itself.
         why: the reason why there is no ranking; empty if there is one.
     """
 
@@ -82,9 +82,10 @@ class Ranking(NamedTuple):
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win for each player.
 
-    Intervals are percentiles of resamples. If there are at least ten raters, whole raters are resampled,
-    because the choices of one person are alike; otherwise comparisons are. A player that always or never won
-    has a rank but no strength; players that no chain of wins and ties connects have neither.
+    Intervals are percentiles of resamples. With at least ten raters, raters are resampled with all their
+    choices, because one person's choices are alike; otherwise, comparisons are resampled. A player that
+    always won or never won has a rank but no strength. Players have neither if no chain of wins and ties
+    connects them.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)
@@ -132,17 +133,18 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 def fit_strengths(
     pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
 ) -> npt.NDArray[np.float64]:
-    """Fit the model to many tables at once: the log-odds that i beats j are i's strength minus j's.
+    """Fit the Bradley-Terry model to many tables of wins at once.
 
-    The likelihood is concave in the strengths, so Newton's method finds its maximum.
+    In this model, the log-odds that one player beats another are the difference of their strengths. The
+    log-likelihood is concave in the strengths, so Newton's method finds the maximum.
 
     Args:
-        pairs: the indices of the two players for each row of a table, shape (pairs, 2).
-        wins: the wins of the first and of the second player, shape (tables, pairs, 2).
+        pairs: the indices of the two players of each pair, shape (pairs, 2).
+        wins: how often the first and the second player of each pair won, shape (tables, pairs, 2).
         players: the number of players.
 
     Returns:
-        The strengths, shape (tables, players), with the mean 0 in each table.
+        The strengths, shape (tables, players). In each table, their mean is 0.
     """
     rows = np.arange(len(pairs))
     differences = np.zeros((len(pairs), players))

@@ -21,10 +21,10 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file, each after a description of its position.
+    """Yield the rows of a file as (position, row); the position is a description for messages.
 
     Raises:
-        InputError: the file is damaged, or neither CSV nor JSON.
+        InputError: the file is damaged, or is neither CSV nor JSON.
     """
     text = read_text(path)
     if not text.strip():
@@ -107,9 +107,9 @@ class Rating(NamedTuple):
         rater: the id of the rater.
         question: the name of the question.
         value: a number, or a word of a nominal scale.
-        seat: the rated seat; empty if the whole dialogue is rated.
-        system: the player in that seat; empty if the file does not name it.
-        justification: the reason in the rater's words.
+        seat: the rated seat; empty if the rating is about the whole dialogue.
+        system: the player in the rated seat; empty if the file does not name the player.
+        justification: the rater's reason in words.
     """
 
     dialogue: str
@@ -122,28 +122,28 @@ class Rating(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return the rated unit, the rater and the question, for which there can be only one answer."""
+        """Return what identifies a rating: the rated unit, the rater and the question."""
         return *self.unit, self.rater, self.question
 
     @property
     def unit(self) -> tuple[str, str, str]:
-        """Return the dialogue, seat and system; runs of different systems use the same ids of dialogues."""
+        """Return the rated unit: dialogue, seat and system, because systems can share dialogue ids."""
         return self.dialogue, self.seat, self.system
 
 
 class BlindChoice(NamedTuple):
-    """A blind choice between two players.
+    """A rater's choice between two players whose names were hidden.
 
     Attributes:
         left: the player on the left.
         right: the player on the right.
-        winner: `left`, `right`, `tie`, or `both_bad`, a tie of two bad answers.
+        winner: `left`, `right`, `tie`, or `both_bad` (a tie because both are bad).
         rater: the id of the rater.
-        justification: the reason in the rater's words.
-        task: the task of both dialogues; empty if the file does not name it.
-        left_dialogue: the id of the dialogue on the left; empty if the file does not name it.
-        right_dialogue: the id of the dialogue on the right; empty if the file does not name it.
-        seat: the seat that was compared; empty if the file does not name it.
+        justification: the rater's reason in words.
+        task: the task of both dialogues; empty if unknown.
+        left_dialogue: the id of the dialogue on the left; empty if unknown.
+        right_dialogue: the id of the dialogue on the right; empty if unknown.
+        seat: the seat that was compared; empty if unknown.
     """
 
     left: str
@@ -158,7 +158,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """The contents of files of ratings: ratings, comparisons, and the number of unanswered questions."""
+    """The ratings and the comparisons in files, and the number of unanswered questions."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()
@@ -169,10 +169,10 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Read a file of ratings or comparisons, which differ in their columns.
+    """Read a file of ratings or of comparisons; the columns show which of these the file contains.
 
-    A row without a value is an unanswered question. A rating that occurs twice counts once. Unknown columns
-    are ignored.
+    A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
+    ignored.
 
     Raises:
         InputError: the file cannot be read, or a row cannot be used; the message names its line.
@@ -214,10 +214,10 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Combine judgements from several sources. A judgement that occurs in two of them counts once.
+    """Combine judgements from several sources. A judgement that occurs in several sources counts once.
 
-    A rater may choose between the same two dialogues several times, so a comparison counts as often as in the
-    source that contains it most often. Comparisons of different dialogues are different.
+    A rater may compare the same two dialogues several times in one source. Such a comparison counts as often
+    as it occurs in the source that contains it most often.
 
     Raises:
         InputError: a rater gave two answers to the same question.

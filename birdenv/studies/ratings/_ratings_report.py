@@ -24,7 +24,7 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The statistics of one question. `systems` has the means by system, if the ratings name systems."""
+    """The statistics of one question. `systems` contains the mean of each system that the ratings name."""
 
     question: str
     ratings: int
@@ -80,7 +80,7 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """The statistics of some judgements. `ranking` is None if there are no comparisons."""
+    """The statistics of ratings and comparisons. `ranking` is None if there are no comparisons."""
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None
@@ -95,7 +95,7 @@ class RatingReport:
         }
 
     def text(self) -> str:
-        """Return the statistics as a table."""
+        """Return the statistics as tables in plain text."""
         lines = [rule("="), "Ratings, with 95 % intervals", rule("=")]
         for each in self.questions:
             lines += each.lines()
@@ -109,7 +109,7 @@ class RatingReport:
 
 
 def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
-    """Compute all statistics of some judgements.
+    """Compute all statistics of ratings and comparisons.
 
     Args:
         judgements: the ratings and comparisons.

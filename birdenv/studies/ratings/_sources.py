@@ -26,7 +26,7 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Read the judgements that were imported into a folder, if there are any."""
+    """Return the judgements that were imported into a folder; without an import, there are none."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
@@ -62,7 +62,7 @@ _ROUND: Final = "ratings.sqlite"
 def rated_sources(
     dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
 ) -> Rated:
-    """Return the ratings of dialogues for `birdenv analyze`.
+    """Collect the ratings of dialogues for `birdenv analyze`.
 
     Args:
         dialogues: the dialogues, including the answers to their surveys.
@@ -70,7 +70,7 @@ def rated_sources(
         files: further files of ratings.
 
     Raises:
-        InputError: ratings cannot be read, or two of them disagree.
+        InputError: ratings cannot be read, or one rater answered the same question differently.
     """
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]
@@ -79,7 +79,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Return judgements and their statistics in the form that the analysis of a corpus uses."""
+    """Convert judgements to the form that the analysis of a corpus uses, and add their statistics."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
@@ -89,13 +89,13 @@ def rated(judgements: Judgements) -> Rated:
 
 
 def rating_folder(path: Path) -> Path:
-    """Return the folder of a study, a round of ratings or a run."""
+    """Return the folder of a study, a round of ratings or a run; see `run_folder` for runs."""
     is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
 
 def read_source(path: Path) -> Judgements:
-    """Read the ratings in a file or a folder; those of a study include the answers to its survey.
+    """Read the ratings in a file or a folder. In a study, answers to the survey count as ratings, too.
 
     Raises:
         InputError: the source cannot be read, or contains no ratings.
@@ -127,8 +127,8 @@ def judged_folder(path: Path) -> Judgements:
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
     """Return the answers to surveys as ratings. A person's answers rate the seat that they are about.
 
-    The questions are named `QUESTION (survey)`, so that the answers of participants are kept apart from those
-    of raters who only read the dialogue, even if both answer the same question.
+    Questions are named `QUESTION (survey)`. This keeps participants' answers apart from the answers of
+    raters, who only read the dialogue, even if both groups answer the same question.
     """
     made = []
     for dialogue in dialogues:

@@ -64,9 +64,9 @@ def add_replay(
         app: the application.
         records: returns the dialogues.
         doors: checks the cookie.
-        prefix: the beginning of the paths of the pages, such as `/admin/replay`.
+        prefix: the path under which the pages appear, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
-        private: True to show also the private knowledge of seats, such as the simulated user's.
+        private: True to show private knowledge, too, such as the request of a simulated user.
     """
 
     def check(request: Request) -> None:
@@ -120,7 +120,7 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
-    """Return a dialogue for its page: the whole record, and the dialogue as each seat saw it.
+    """Return the JSON data of a dialogue's page: the whole record, and the dialogue as each seat saw it.
 
     The private knowledge of seats is left out, unless `private` is True.
     """

@@ -29,9 +29,9 @@ class SeatView(NamedTuple):
     """A dialogue as a seat saw it.
 
     Attributes:
-        name: the name of the seat, or `everything`.
+        name: the name of the seat, or `everything` for the whole record.
         told: what the seat was told before the first move.
-        lines: the events that it saw, in which `at` is the position in the log, from 1.
+        lines: the events that the seat saw; `at` is the position of an event in the log, from 1.
         is_private: True if `told` is private, such as the clear request of a simulated user.
     """
 
@@ -45,19 +45,19 @@ class ReplayedDialogue(NamedTuple):
     """One finished dialogue.
 
     Attributes:
-        id: its unique id.
-        dialogue: its id in its source.
+        id: an id that is unique among the shown dialogues.
+        dialogue: the id of the dialogue in its run, study or file.
         game: the name of the game; empty if it is unknown.
         task: the id of the task.
         players: who sat in each seat: `human`, or a player's spec.
-        status: why it ended; empty if it is unknown.
-        rewards: the rewards by seat, or only that of the evaluated seat; empty if they are unknown.
-        load: returns its events.
+        status: why the dialogue ended; empty if unknown.
+        rewards: the rewards of all seats, or only the evaluated seat's reward; empty if unknown.
+        load: returns the events of the dialogue.
         arena: an arena of the game; None if the game can no longer be loaded.
         private: the private record, which contains gold; None if it is missing or was not requested.
         arena_task: the id of the task in the arena, if it differs from `task`.
-        began: the time when it began, in seconds; None if unknown.
-        ended: the time when it ended, in seconds; None if unknown.
+        began: when the dialogue began, in seconds since 1970; None if unknown.
+        ended: when the dialogue ended, in seconds since 1970; None if unknown.
     """
 
     id: str
@@ -82,7 +82,7 @@ class ReplayedDialogue(NamedTuple):
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
 
     def view(self, seat: int) -> SeatView:
-        """Return what a seat was told, and what it saw.
+        """Return what a seat was told before the first move, and the events that it saw.
 
         Raises:
             BirdenvError: the game or the task can no longer be loaded.
@@ -99,7 +99,7 @@ class ReplayedDialogue(NamedTuple):
             rules.close()
 
     def everything(self, seat: int = 0) -> SeatView:
-        """Return the whole record, from the point of view of one seat."""
+        """Return the whole record, even what `seat` did not see; moves of `seat` are marked as `you`."""
         return SeatView(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
@@ -112,19 +112,19 @@ class ReplayedDialogue(NamedTuple):
 
 
 class Records:
-    """The finished dialogues of studies, runs and files. Dialogues that a running study adds are included.
+    """The finished dialogues of studies, runs and files. They include what running studies add later.
 
     Args:
         paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
-        private: True to show also private data: the private records of runs, which contain gold, and the
-            private knowledge of seats.
+        private: True to show private data, too: the private records of runs, which contain gold SQL, and
+            the private knowledge of seats.
 
     Attributes:
         private: True if private data is shown.
-        notes: remarks for people about the sources.
+        notes: remarks about the sources, to be shown to people.
 
     Raises:
-        InputError: a path is none of these.
+        InputError: a path is neither such a folder nor such a file.
     """
 
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
@@ -144,7 +144,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return all dialogues, source by source. Repeated ids get a number."""
+        """Return the dialogues of all sources in order. Repeated ids get a number."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):
@@ -237,7 +237,7 @@ class Records:
 
 
 def study_records(store: Store, game: str, arena: Arena | None) -> list[ReplayedDialogue]:
-    """Return the finished dialogues of a study's store."""
+    """Return the finished dialogues in a study's database."""
 
     def loader(id: str) -> Callable[[], Sequence[Event]]:
         return lambda: [move.event for move in store.moves(id)]

@@ -44,9 +44,9 @@ SURVEY: Final = (
 
 
 def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
-    """Return the survey of a game, or else the standard questions.
+    """Return the survey of a game, or the standard questions if the game has no survey.
 
-    Standard questions about a partner are left out if the game has only one seat.
+    If the game has only one seat, standard questions about a partner are left out.
     """
     ours = SURVEY if len(game.seats) > 1 else tuple(each for each in SURVEY if each.about != "partner")
     return game.survey or ours
@@ -74,7 +74,7 @@ class Partner(_Part):
     """One kind of partner.
 
     Attributes:
-        player: the spec of a player; None for another person.
+        player: the spec of a player; None if the partner is another person.
         chats: the largest number of dialogues with this partner for each task; None for no limit.
     """
 
@@ -92,11 +92,12 @@ class StudyLimits(_Part):
     """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
-        waiting: the time in the waiting room; then the stand-by player comes, or the person's part ends.
+        waiting: the time in the waiting room. Then the stand-by player becomes the person's partner, or the
+            person's part in the study ends.
         chat: the length of a dialogue.
-        idle: the time for which a person may do nothing while it is their turn.
-        away: the time without a connection after which a person counts as gone.
-        steady: the time for which a person who reconnects must stay connected before they are paired.
+        idle: how long a person may do nothing while it is their turn.
+        away: how long a person may be disconnected before they count as gone.
+        steady: how long a person who reconnects must stay connected before they are paired.
         newcomers: the largest number of new people per minute from one address.
     """
 
@@ -115,18 +116,20 @@ class StudyConfig(_Part):
         title: the name of the study on pages (default: the title of the game).
         consent: the text that people agree to, as plain text.
         instructions: plain text that is shown before the dialogue, in addition to the guide of the seat.
-        check: the questions of the comprehension check, for which there are two tries.
-        seat: the seat of people whose partner is a player; None for a random one.
-        partners: the kinds of partners by name.
-        standby: the name of the partner for people whose time in the waiting room is over.
-        limits: time limits.
-        codes: completion codes by ending; for an ending without one, each person gets a random code.
-        survey: the questions after the dialogue; None for those of the game, or five standard questions.
-        typing_speed: the number of characters per second at which players seem to type; None to send at once.
-        least_words: the number of words that a person must write for a dialogue to count.
-        hosts: names under which the pages are reached, in addition to the loopback names.
+        check: the questions of the comprehension check. A person has two tries.
+        seat: the seat of a person whose partner is a player; None for a random seat.
+        partners: the kinds of partners, by name.
+        standby: the name of the player in `partners` that talks to people who have waited too long; None for
+            no such player.
+        limits: time limits, and the limit of new people.
+        codes: completion codes by ending. If a paid ending has no code, each person gets a random code.
+        survey: the questions after the dialogue; None for the game's survey, or the standard questions if
+            the game has no survey.
+        typing_speed: how many characters per second players seem to type; None to send messages at once.
+        least_words: how many words a person must write so that the dialogue counts for them.
+        hosts: host names under which the pages are reached, in addition to the loopback names.
         prefix: the beginning of random completion codes.
-        contact: where people can ask about their payment, such as an email address; it is shown as it is.
+        contact: where people can ask about their payment, such as an email address; shown without changes.
     """
 
     title: str = ""

@@ -13,16 +13,16 @@ DELETED: Final = "deleted"
 
 
 def delete_person(store: Store, name: str) -> int:
-    """Delete a person and everything said in their dialogues. Partners keep their codes and endings.
+    """Delete a person and the contents of their dialogues. Partners keep their codes and endings.
 
-    The bytes in the file are overwritten, but copies of the file are not changed.
+    The deleted bytes in the database file are overwritten. Copies of the file are not changed.
 
     Args:
         store: the database of the study.
         name: the person's id in the study or on the platform.
 
     Returns:
-        The number of their dialogues.
+        The number of the person's dialogues.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.
@@ -42,7 +42,7 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Return sentences about the data that would be deleted with a person.
+    """Describe, as a list of phrases, the data that `delete_person` would delete.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.

@@ -1,4 +1,4 @@
-"""Export the dialogues of a study as transcripts, with the players and the surveys."""
+"""Export the dialogues of a study as transcripts, including the players' names and the survey answers."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
 
     Args:
         folder: the folder of the study, which may be running.
-        form: `cocoa` for dialogues as in CoCoA's `transcripts.json`, `openai` for the messages and tools of
-            every seat in which a person sat, or `potato` for items to annotate with the words of both seats.
-        min_reward: leave out dialogues with a smaller reward; of several rewards, the smallest counts.
+        form: `cocoa` for dialogues as in CoCoA's `transcripts.json`; `openai` for the messages and tools of
+            every seat in which a person sat; `potato` for items to annotate, with the words of all seats.
+        min_reward: leave out dialogues in which any reward is smaller; None to keep all dialogues.
 
     Raises:
         InputError: the study cannot be read, or the format is unknown.
@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's survey answers are listed under the seat of their partner."""
+    """Yield the finished dialogues. A person's survey answers are listed under the partner's seat."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(

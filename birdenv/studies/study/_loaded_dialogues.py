@@ -1,4 +1,4 @@
-"""The running dialogues in memory. After a restart, each is restored from the database when it is needed."""
+"""The running dialogues in memory. After a restart, dialogues are restored from the database on demand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 
 
 class LoadedDialogues:
-    """Dialogues by id, for use from any thread. Only callers of the same dialogue wait while it is loaded.
+    """Dialogues by id, for use from any thread. While a dialogue is loaded, only its own callers wait.
 
     Args:
         make: restores a dialogue from the database.
@@ -22,12 +22,12 @@ class LoadedDialogues:
         self._guard = threading.Lock()  # protects the dictionaries
 
     def find(self, id: str) -> RunningDialogue | None:
-        """Return a dialogue if it is in memory and agrees with the database, without waiting."""
+        """Return a dialogue without waiting; None if it is not in memory or differs from the database."""
         found = self._loaded.get(id)
         return None if found is None or found.is_lost else found
 
     def get(self, id: str) -> RunningDialogue:
-        """Return a dialogue, and restore it first if necessary."""
+        """Return a dialogue, and first restore it from the database if necessary."""
         found = self.find(id)
         if found is not None:
             return found

@@ -11,16 +11,16 @@ class Person(NamedTuple):
     """One person in the study.
 
     Attributes:
-        id: a random id, which is in the signed cookie.
-        external: the id on a platform, or None.
-        platform: all parameters of the platform.
+        id: a random id, which the person's signed cookie contains.
+        external: the person's id on a recruiting platform, or None.
+        platform: all parameters that the platform sent.
         status: `instructions`, `waiting`, `chat`, `alone`, `survey` or `finished`.
-        since: the time in seconds when that status began.
-        tries: the number of failed tries of the comprehension check.
-        dialogue: the id of the last dialogue, or None.
-        seat: the index of the seat in that dialogue, or None.
-        ending: the reason why the person's part ended, or None.
-        code: the completion code, or None.
+        since: the time when `status` began, in seconds since 1970.
+        tries: how many times the person has failed the comprehension check.
+        dialogue: the id of the person's last dialogue; None before the first dialogue.
+        seat: the index of the person's seat in `dialogue`; None before the first dialogue.
+        ending: why the person's part in the study ended; None before the end.
+        code: the completion code; None if the person has none.
     """
 
     id: str
@@ -51,7 +51,7 @@ class StoredDialogue(NamedTuple):
 
 
 class ProblemReport(NamedTuple):
-    """A problem that a person reported to the study's team, with the person's status at that time."""
+    """A person's report of a problem to the study's team. `status` is the person's status at that time."""
 
     person: str
     dialogue: str | None
@@ -61,7 +61,7 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move in the database: its event in the log, and the value of `Rules.noted` after it."""
+    """One move in the database: its event in the log, and the value of `Rules.noted` after the move."""
 
     seat: int
     cid: str | None

@@ -1,4 +1,4 @@
-"""One running dialogue: its rules, its players, what each seat has seen so far, and its time limits."""
+"""A running dialogue: its rules, its players, what each seat has seen so far, and its time limits."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """A dialogue could not store a move, so it must be restored from the database."""
+    """A move could not be stored, so the dialogue must be restored from the database."""
 
 
 class RunningDialogue:
     """A dialogue of people and players, which is stored move by move and can be used from any thread.
 
-    A lock protects the dialogue while a move is played, so a slow statement delays only its own dialogue.
+    Each dialogue has its own lock for playing moves, so a slow SQL statement delays no other dialogue.
 
     After a restart, the dialogue is restored from the database without running its SQL again.
 
     Attributes:
-        stored: the record of the dialogue when it began.
-        ended: True if the end is stored.
-        is_lost: True if a move could not be stored. The dialogue can then no longer be used.
+        stored: the dialogue's record in the database, as of the beginning.
+        ended: True if the end of the dialogue is stored.
+        is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class RunningDialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return whether the dialogue is over: no seat may act."""
+        """Return True if the dialogue is over, which means that no seat may act."""
         return self._dialogue.is_over
 
     @property
@@ -96,7 +96,7 @@ class RunningDialogue:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """Return the public result."""
+        """Return the public result of the dialogue."""
         return self._dialogue.outcome()
 
     @property
@@ -105,7 +105,7 @@ class RunningDialogue:
         return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return the constant facts for a person's page: texts, knowledge, and actions."""
+        """Return what a person's page shows throughout the dialogue: texts, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
@@ -113,9 +113,9 @@ class RunningDialogue:
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return the time since which a person may act but has not.
+        """Return the time since when the person in a seat could have acted but did not.
 
-        It is None if the person may not act, while a move is being played, and while a player is thinking.
+        The result is None if the person may not act, if a move is being played, or if a player is thinking.
         """
         if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
             return None
@@ -124,17 +124,17 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Return the time since which a player has been thinking about a move, or None."""
+        """Return when a player began to think about a move, or None if no player is thinking."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
-        """Play and store a person's move. Return False if it was played before or came too late.
+        """Play and store a person's move. Return False if the move was played before or came too late.
 
         Args:
             seat: the person's seat.
             move: the move.
             cid: the browser's id of the move.
-            seconds: the time that the person took to write it.
+            seconds: the time that the person took to write the move.
         """
         with self._held():
             if (seat, cid) in self._known or self._dialogue.is_over:
@@ -154,9 +154,9 @@ class RunningDialogue:
         self._stop_if_wished()
 
     def next_move(self) -> tuple[int, Move] | None:
-        """Ask the players who may act for a move, and return it with its seat; None if there is no move.
+        """Ask the players that may act for a move, and return (seat, move), or None if no player moves.
 
-        A player is asked once after each event, and repeatedly while no person may act.
+        A player is asked once after each event. If no person may act, players are asked again.
         """
         self._remind_players()
         while True:
@@ -191,7 +191,7 @@ class RunningDialogue:
             self._let_people_answer(seat)
 
     def close(self) -> None:
-        """Release the databases and the resources of the players."""
+        """Release the resources of the dialogue and its players, such as databases."""
         with self._lock:
             self._dialogue.close()
             players, self._players = self._players, {}
@@ -313,7 +313,7 @@ def steady_clock() -> Callable[[], float]:
 def people_gone(
     room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
-    """Return the ids of people in a dialogue who count as gone, because they were away or idle too long."""
+    """Return the ids of the people in a dialogue who were away or idle for too long."""
     return [
         id
         for seat, id in people.items()
@@ -323,7 +323,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the final status of a dialogue in which a time limit was exceeded, or None if none was."""
+    """Return the status with which a dialogue must end because of a time limit, or None if it may go on."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

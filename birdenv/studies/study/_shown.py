@@ -1,4 +1,4 @@
-"""Compute the JSON data for the page of a person in a seat: constant facts, and events as lines."""
+"""Compute the JSON data for a person's page: facts that never change, and events as lines."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
 class Shown(NamedTuple):
-    """What a seat may see: the events so far, and what it may do now. It is immutable and needs no lock."""
+    """What a seat may see: the events so far, and the actions that are possible now. It never changes."""
 
     events: tuple[dict[str, Any], ...]
     state: dict[str, Any]
 
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the facts for the page of a seat that never change in a dialogue."""
+    """Return the parts of a seat's page that never change during a dialogue."""
     made = told(game, rules, seat)
     del made["instruction"]  # for programs; panels have what people need
     return {**made, "actions": actions(game, rules, seat)}
@@ -49,8 +49,9 @@ def show(
     Args:
         dialogue: the dialogue.
         seat: the seat.
-        numbers: the browsers' ids of moves, by the time of their events; a seat sees only its own.
-        before: the lines that the seat has seen already.
+        numbers: the id that a browser gave to a move (`cid`), by the time of the move's event. A seat sees
+            only the ids of its own moves.
+        before: the lines that the seat has already seen.
     """
     new = tuple(
         {
@@ -73,14 +74,14 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return a text about the phase of the conversation and the turns that the seat has left."""
+    """Describe the phase of the conversation, and how many turns the seat has left."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
 
 
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return what a seat is told before the first move, which never changes in a dialogue."""
+    """Return what a seat is told before the first move. This never changes during a dialogue."""
     said, voice = rules.opening(seat)
     panels = rules.panels(seat) or _plain_panels(rules, seat)
     return {
@@ -105,7 +106,7 @@ def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
 
 
 def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
-    """Return the actions that may become possible for a seat, from which the page builds its controls."""
+    """Return all actions that may become possible for a seat. The page builds its controls from them."""
     scale, offered = rules.scale(seat), rules.offered(seat)
     made = []
     for action in game.seats[seat].actions:
@@ -147,10 +148,10 @@ def _spelt(name: str) -> str:
 
 
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
-    """Return an event that a seat saw as a line for its page.
+    """Convert an event that a seat saw to a line for the seat's page.
 
-    The field `said` describes data that is not text. The field `done` is the phrase after the seat's name if
-    the move was not a message, such as "ran this SQL".
+    If the data of a move is not text, the field `said` describes the data. If a move with text was not a
+    message, the field `done` is the phrase that follows the seat's name, such as "ran this SQL".
     """
     metadata: Mapping[str, Any] = event.metadata or {}
     reply = metadata.get("reply")

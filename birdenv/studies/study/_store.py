@@ -53,9 +53,9 @@ class Store(Database):
     # --- the study
 
     def game(self) -> dict[str, Any]:
-        """Return the name and the settings of the study's game (`game`, `settings`).
+        """Return the name of the study's game (`game`) and the game's settings (`settings`).
 
-        The setting `isolation` of earlier versions no longer exists, and is left out.
+        The setting `isolation`, which only earlier versions had, is left out.
 
         Raises:
             InputError: nobody has taken part yet.
@@ -68,17 +68,17 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return the value stored under a name. If there is none yet, store `value`."""
+        """Return the value stored under a name. If no value is stored yet, store and return `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
     # --- people
 
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
-        """Add a person who has agreed, or find the one whom the platform sent before.
+        """Add a person who has given consent, or return the person if the platform sent them before.
 
-        If a person comes again in the same browser, the new parameters of the platform replace the old ones,
-        because the way back depends on them.
+        If a person comes again in the same browser, the platform's new parameters replace the old parameters,
+        because the link back to the platform needs them.
         """
         self.rows(
             "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
@@ -96,12 +96,12 @@ class Store(Database):
         return found[0] if found else None
 
     def person_named(self, name: str) -> Person | None:
-        """Return the person with an id in the study or on the platform, or None."""
+        """Return the person whose id in the study or on the platform is `name`, or None."""
         found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with a status, in the order in which their status began."""
+        """Return the people with the given status, in the order in which they entered it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -113,21 +113,21 @@ class Store(Database):
         return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
-        """Change a person's status and the named fields."""
+        """Change a person's status at the time `now`, together with other fields of `Person`."""
         names = "".join(f", {name} = ?" for name in fields)
         self.rows(
             f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
         )
 
     def counts(self) -> dict[str, int]:
-        """Return the number of people by status, or by ending if they have finished."""
+        """Return how many people have each status; finished people are counted by ending."""
         sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
         return dict(self.rows(sql))
 
     # --- dialogues
 
     def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
-        """Begin a dialogue with people who are waiting. Return False if one of them no longer is."""
+        """Begin a dialogue with waiting people. Return False if somebody is no longer waiting."""
         with self.transaction():
             for id in people.values():
                 person = self.person(id)
@@ -143,11 +143,11 @@ class Store(Database):
         return True
 
     def dialogue(self, id: str) -> StoredDialogue:
-        """Return a dialogue."""
+        """Return the dialogue with an id."""
         return self.dialogues("id = ?", id)[0]
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
-        """Return the dialogues that satisfy a condition in SQL, in the order in which they began."""
+        """Return the dialogues that satisfy an SQL condition, in the order in which they began."""
         rows = self.rows(
             "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
             f"WHERE {where} ORDER BY started, id",
@@ -167,11 +167,11 @@ class Store(Database):
         return self.dialogues("ended IS NULL")
 
     def seated(self, dialogue: str) -> dict[int, str]:
-        """Return the people of a dialogue by seat."""
+        """Return the ids of the people in a dialogue, by seat."""
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def everybody(self) -> list[tuple[Person, list[str]]]:
-        """Return all people sorted by their ids, each with their dialogues as `ID/SEAT`."""
+        """Return all people, sorted by platform id and id, each with a list of dialogues as `ID/SEAT`."""
         sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
         had: dict[str, list[str]] = {}
         for person, dialogue in self.rows(f"{sql} ORDER BY started"):
@@ -179,14 +179,14 @@ class Store(Database):
         return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
-        """Return the ids of the tasks of all dialogues of a person."""
+        """Return the ids of all tasks that a person has had dialogues about."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and partner, without those with a broken status.
+        """Return the number of dialogues for each pair of a task and a partner.
 
-        Running dialogues are counted unless `finished` is set.
+        Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is set.
         """
         marks = ", ".join("?" * len(broken))
         rows = self.rows(
@@ -199,7 +199,7 @@ class Store(Database):
     def end_dialogue(
         self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
     ) -> None:
-        """Store the end of a dialogue."""
+        """Store how and when a dialogue ended."""
         self.rows(
             "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
             *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
@@ -217,7 +217,7 @@ class Store(Database):
         event: Event,
         noted: Any = None,
     ) -> None:
-        """Store a move as it was sent, with its event in the log and the value of `Rules.noted` after it."""
+        """Store a move as it was sent, its event in the log, and the value of `Rules.noted` after it."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
         insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -245,7 +245,7 @@ class Store(Database):
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return the number of words that a person wrote in a seat, without refused moves."""
+        """Return how many words the person in a seat wrote, without refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))
@@ -253,11 +253,11 @@ class Store(Database):
     # --- surveys
 
     def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
-        """Store the answers of the person in a seat, unless there are some already."""
+        """Store the survey answers of the person in a seat, unless that person has already answered."""
         self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
-        """Return the answers about a dialogue, by the seat of the person who gave them."""
+        """Return the survey answers about a dialogue, by the seat of the person who answered."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: self.parsed(answers) for seat, answers in rows}
 
@@ -274,7 +274,7 @@ class Store(Database):
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database in the folder of a study. Both are created if they do not exist.
+    """Open the database in a study's folder. The folder and the database are created if necessary.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -286,7 +286,7 @@ def open_store(folder: Path) -> Store:
 
 @contextmanager
 def held_study(folder: Path) -> Iterator[None]:
-    """Lock a study for one server, because two servers would play the same dialogues.
+    """Lock a study during the `with` block, because two servers would play the same dialogues.
 
     Raises:
         InputError: another server has locked it, or the folder cannot be used.

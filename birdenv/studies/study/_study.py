@@ -48,8 +48,8 @@ class Study:
         arena: the game and its tasks.
         config: the configuration of the study.
         store: the database.
-        changed: is called with the ids of people whose status or dialogue has changed.
-        presence: the connections of people.
+        changed: a function that is called with the ids of people whose status or dialogue has changed.
+        presence: who is connected.
         waiting: the waiting room.
     """
 
@@ -85,7 +85,7 @@ class Study:
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:
-        """Return the questions after a dialogue."""
+        """Return the questions of the survey after a dialogue."""
         own = self.config.survey
         return own if own is not None else default_survey(self.arena.game)
 
@@ -98,10 +98,10 @@ class Study:
     def agree(
         self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None
     ) -> Person:
-        """Admit a person who has agreed.
+        """Admit a person who has given consent.
 
-        A person whom the platform sent before continues if it is the same visit, and if no other browser of
-        theirs is connected.
+        A person whom the platform sent before continues their part. This requires that the visit is the same,
+        and that the person is not connected with another browser.
 
         Raises:
             InputError: this id on the platform probably belongs to another person.
@@ -114,10 +114,10 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Check the answers to the comprehension check; if they are right, let the person wait for a partner.
+        """Check a person's comprehension. If all answers are right, the person goes to the waiting room.
 
         Return False if an answer is wrong. The second wrong try ends the person's part in the study. `number`
-        is the number of the try, from 0; a try that is sent twice counts once.
+        is the number of the try, from 0, so that a try that is sent twice counts only once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -140,7 +140,7 @@ class Study:
     ) -> None:
         """Play a person's move in their dialogue.
 
-        Nothing happens if the person is not in a dialogue, or if the move was meant for an earlier dialogue.
+        Nothing happens if the person is not in a dialogue, or if `dialogue` is the id of an earlier dialogue.
         """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:
@@ -156,7 +156,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. Their partner is told, and may continue with somebody else."""
+        """Let a person leave for good. The partner is told, and may continue with somebody else."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -172,7 +172,7 @@ class Study:
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """End the part of a person whose partner left, or who wrote too little, with a completion code."""
+        """End the part of a person whose dialogue did not count and who does not want another."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:
@@ -183,7 +183,7 @@ class Study:
                 self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
-        """Store the answers to the survey; a missing answer is null. The person's part is then complete.
+        """Store a person's answers to the survey, and complete the person's part. Missing answers are null.
 
         Raises:
             InputError: a required answer is missing, or an answer is invalid.
@@ -210,19 +210,19 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and partner, without those that broke off."""
+        """Return the number of dialogues for each task and partner. Broken-off dialogues do not count."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
-        """Return a running dialogue if it is in memory and agrees with the database, without waiting."""
+        """Return a dialogue without waiting; None if it is not in memory or differs from the database."""
         return self._rooms.find(dialogue)
 
     def unloaded(self) -> list[str]:
-        """Return the ids of running dialogues that are not in memory; after a restart, none of them is."""
+        """Return the ids of running dialogues that are not in memory (all of them, just after a restart)."""
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue. After a restart, it is restored from the database."""
+        """Return a running dialogue, and restore it from the database if it is not in memory."""
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
@@ -237,7 +237,7 @@ class Study:
             raise
 
     def settle(self, room: RunningDialogue) -> None:
-        """Notify the people in a dialogue; if it is over, store the outcome and send them on."""
+        """Notify the people in a dialogue. If it is over, store the outcome and move the people on."""
         id = room.stored.id
         if room.is_over and not room.is_lost:
             with self._lock:
@@ -280,7 +280,7 @@ class Study:
     def tick(self) -> list[RunningDialogue]:
         """Pair people and enforce all time limits; return the dialogues that have begun.
 
-        Dialogues that are not in memory are left alone; `room` restores them.
+        Only dialogues in memory are checked; `room` restores the others.
         """
         with self._lock:
             begun = self._pair()

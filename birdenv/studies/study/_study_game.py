@@ -1,4 +1,4 @@
-"""Load the game of a study with settings for people, and check which players may sit in which seats."""
+"""Load the game of a study, and check that the players of the study can sit in its seats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Load a game for a study. Missing settings get the game's defaults for people (`Game.with_people`).
+    """Load a game for a study. `Game.with_people` has the defaults for settings that are not given.
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.
@@ -91,7 +91,7 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Store the game and the settings of a study.
+    """Store the game and the settings of a study, or check that they are those with which it was begun.
 
     Raises:
         InputError: the study was begun with a different game or different settings.

@@ -18,7 +18,7 @@ _SEED_BITS: Final = 31
 
 
 class Presence:
-    """The connections of people, each of whom may have several tabs. It can be used from any thread."""
+    """Tracks who is connected, possibly with several tabs. It can be used from any thread."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -34,7 +34,7 @@ class Presence:
             self._since[id] = self._clock()
 
     def disconnect(self, id: str) -> None:
-        """Record the end of a connection of a person."""
+        """Record that a connection of a person has ended."""
         self._tabs[id] -= 1
         if self._tabs[id] == 0:
             del self._tabs[id], self._since[id]
@@ -45,11 +45,13 @@ class Presence:
         return self._tabs.get(id, 0)
 
     def away_since(self, id: str) -> float | None:
-        """Return the time since which a person has had no connection, or None if there is one."""
+        """Return when a person's last connection ended, or None if the person is connected."""
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is connected, for at least `seconds` if they were away after `since`."""
+        """Return True if a person is connected, and not only just back.
+
+        If the person was away after the time `since`, they must be back for at least `seconds`."""
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
@@ -58,7 +60,7 @@ class Presence:
 
 @dataclass(frozen=True)
 class Begin:
-    """A decision to begin a dialogue with some people, by seat."""
+    """A decision to begin a dialogue. `people` are the ids of the people in it, by seat."""
 
     dialogue: StoredDialogue
     people: dict[int, str]
@@ -66,7 +68,7 @@ class Begin:
 
 @dataclass(frozen=True)
 class End:
-    """A decision to end the part of a person who has waited in vain."""
+    """A decision to end the part of a person for whom waiting is over, and the reason (`ending`)."""
 
     person: str
     ending: Ending
@@ -75,10 +77,10 @@ class End:
 class WaitingRoom:
     """Decides what happens to waiting people. It reads the database and writes nothing.
 
-    Each person gets the kind of partner whose quota is least used, and a task that is new to them. Running
-    dialogues count for quotas, but may break off. If only such a place might become free, the person keeps
-    waiting, and ends as `full` when the last of these dialogues is finished. People without a connection are
-    not paired.
+    Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
+    Running dialogues count for quotas, but no longer count if they break off. If running dialogues fill the
+    quotas, a person keeps waiting for a free place. The person's part ends as `full` when finished dialogues
+    fill the quotas. People without a connection are not paired.
     """
 
     def __init__(
@@ -92,7 +94,7 @@ class WaitingRoom:
         self._is_alone = len(arena.game.seats) == 1
 
     def steps(self, now: float, presence: Presence) -> Iterator[Begin | End]:
-        """Yield decisions about the people who are waiting, in the order in which they came."""
+        """Yield decisions about waiting people, in the order in which they began to wait."""
         waiting = self._store.people("waiting")
         if not waiting:
             return
@@ -124,7 +126,7 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return the longest time that a waiting person still has to wait, or None without a limit."""
+        """Return how many seconds a person still has to wait at most, or None if there is no limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 

@@ -49,8 +49,8 @@ class _ListingRecord(BaseModel):
 def read_listings(path: Path) -> list[Listing]:
     """Read advertisements from a file.
 
-    Each has a `title`, a `price` and a `description` (a text or a list of lines), and may have a `category`,
-    `images` and a `post_id`. These names may begin with a capital letter, as in scenarios.
+    An advertisement has a `title`, a `price` and a `description` (a string or a list of lines), and may have
+    a `category`, `images` and a `post_id`. Field names may begin with a capital letter, as in scenarios.
 
     Raises:
         InputError: the file cannot be read, or an advertisement cannot be used.
@@ -272,11 +272,11 @@ def generate(
     listings: Sequence[Listing] = LISTINGS,
     attributes: Sequence[Attribute] | None = None,
 ) -> list[Scenario]:
-    """Generate scenarios from advertisements in random order, each with every discount; repeat if necessary.
+    """Generate one scenario for each pair of an advertisement and a discount; repeat pairs if necessary.
 
-    The seller's target is the price, and the buyer's target is a share of it, rounded down. The buyer sees
-    the first half of the description. The prices of the built-in advertisements are varied at random; those
-    of a file are kept.
+    Advertisements come in random order. The seller's target is the advertised price. The buyer's target is a
+    share of that price, rounded down, and the buyer sees only the first half of the description. The prices
+    of built-in advertisements are varied at random; other prices are kept.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

@@ -96,8 +96,8 @@ SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
 def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
     """Return the margins of the buyer and the seller.
 
-    A margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target. If the targets
-    are equal, margins are not defined, and the result is None.
+    A seat's margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target. The
+    result is None if the targets are equal, because then no margin is defined.
     """
     half = (seller_target - buyer_target) / 2
     if not half:
@@ -171,7 +171,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """The knowledge of a seat; files may have more fields."""
+    """The fields that the knowledge of a seat must have. Files may have more fields."""
 
     personal: _Personal
     item: _Item
@@ -201,7 +201,7 @@ class BargainSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return tasks with the scenarios of a file, or with generated ones.
+    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.

@@ -89,16 +89,17 @@ def generate(
 ) -> list[Scenario]:
     """Generate scenarios.
 
-    For each scenario, draw the number of items and the attributes. For each attribute, draw an alpha, twice
-    as many values as items, and for each seat a distribution over these values from a Dirichlet with that
-    alpha. Draw items for the seats in turn until both lists are full and have one item in common (He et al.
-    2017). If they have none by then, which is likely with many attributes, copy an item to the other list.
+    For each scenario, draw the number of items and the attributes. For each attribute, draw an alpha, and
+    twice as many values as items. For each seat, draw a distribution over these values from a Dirichlet
+    distribution with that alpha. Then draw items for the two seats in turn, until both lists are full and
+    have one item in common (He et al. 2017). If full lists have no common item, which is likely with many
+    attributes, copy an item from one list to the other.
 
     Args:
         schema: the attributes and their values.
         number: the number of scenarios.
         seed: the seed of all random choices.
-        items: the smallest and the largest number of items of a seat.
+        items: the smallest and the largest number of items in a seat's list.
         attributes: the smallest and the largest number of attributes.
         alphas: the Dirichlet parameters to choose from.
 

@@ -78,7 +78,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class MutualFriendsRules(TwoSeats):
-    """The rules of one episode, which ends when the last selections of both seats are equal."""
+    """The rules of one episode, which ends when both seats' latest selections are the same friend."""
 
     seats = SEATS
 
@@ -155,7 +155,7 @@ class MutualFriendsSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return tasks with the scenarios of a file, or with generated ones.
+    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.
