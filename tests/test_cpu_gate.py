@@ -92,10 +92,8 @@ def ran(folder: Path, *options: str) -> tuple[int, str]:
     return run.returncode, run.stdout
 
 
-@pytest.mark.parametrize(
-    "processes",
-    ["1", *(pytest.param(number, marks=pytest.mark.slow) for number in ("0", "2"))],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["0", "1", "2"])
 def test_what_costs_much_without_a_mark_fails_the_run(tmp_path: Path, processes: str) -> None:
     code, told = ran(tmp_path, "-n", processes, "--dist", "loadfile")
     assert code == pytest.ExitCode.TESTS_FAILED

@@ -71,9 +71,9 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """List the fields that lack ground truth, each with the number of tasks concerned; "" if none does.
+    """List the missing fields of ground truth, each with the number of tasks affected; "" if none is missing.
 
-    Test cases are needed only for Management tasks and follow-ups.
+    Only Management tasks and Management follow-ups need test cases.
     """
     missing = {"sol_sql": 0, "test_cases": 0, "follow_up.sol_sql": 0, "follow_up.test_cases": 0}
     for task in tasks:

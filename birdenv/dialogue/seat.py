@@ -176,7 +176,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Convert a text to the data of a move. In the text, `SEPARATOR` separates the fields."""
+        """Convert text to the data of a move. `SEPARATOR` separates the fields in the text."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]

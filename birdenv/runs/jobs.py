@@ -44,7 +44,7 @@ class Job(NamedTuple):
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat of the task, from 0; None if each task is played once.
+        repeat: which repeat of the task this is, counting from 0; None if each task is played once.
         calls: model calls that an interrupted run has already recorded for this episode.
     """
 

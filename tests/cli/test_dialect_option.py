@@ -41,6 +41,7 @@ def test_c_interact_resumed_and_graded_again(birdenv: Birdenv, postgres_dsn: str
     assert {figure["mean_reward"] for figure in figures.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_bird_and_the_golds_of_the_demo(
     birdenv: Birdenv, postgres_dsn: str, demo: Path, tmp_path: Path
 ) -> None:

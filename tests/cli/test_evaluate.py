@@ -232,7 +232,7 @@ def test_inspect_of_another_game_says_where_its_figures_are(birdenv: Command, tm
     refused(birdenv("inspect", "--run-dir", tmp_path), "a run of c-interact", "birdenv summary")
 
 
-@pytest.mark.every(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_several_at_the_same_time(birdenv: Command, run_dir: Path, database: Path, engine: str) -> None:
     """The same verdicts in the same order, whoever is first."""

@@ -49,6 +49,7 @@ def test_the_tasks_whose_golds_passed_the_official_evaluator(
     )
 
 
+@pytest.mark.slow
 def test_the_golds_of_mini_dev_pass_their_own_grading(
     birdenv: Birdenv, postgres_dsn: str, shared_data: Path
 ) -> None:

@@ -34,7 +34,7 @@ def overall(demo: Path, dialect: str, agent: str, profile: str, folder: Path, st
 @pytest.mark.parametrize(
     ("agent", "profile", "step"),
     [
-        ("oracle", "strict", 10),
+        ("oracle", "strict", 19),
         *(
             pytest.param(agent, profile, 1, marks=pytest.mark.slow)
             for agent, profile in [

@@ -151,6 +151,7 @@ def test_a_process_that_is_killed_is_replaced(root: Path) -> None:
 
 
 @pytest.mark.parametrize("deaths", [0, 1])
+@pytest.mark.slow
 def test_a_pair_that_is_given_up_has_all_its_scores(
     root: Path, monkeypatch: pytest.MonkeyPatch, deaths: int
 ) -> None:

@@ -71,6 +71,7 @@ def test_every_statement_of_a_phase_has_it(source: Any, job: GradingJob, predict
     assert TWICE.search(grade.reason)
 
 
+@pytest.mark.slow
 def test_a_test_case_whose_query_was_late_is_run_again(source: Any) -> None:
     """The grade says nothing of a time limit then: the tests were told of it, and failed."""
     job = GradingJob("shop", "Management", ("UPDATE item SET id = id",), tests=(TEST,))

@@ -158,7 +158,7 @@ def sqlstate(answer: PGresult) -> str:
 
 
 def query_error(answer: PGresult) -> QueryError:
-    """Convert an error of the server. The message is on one line, and ends with the SQLSTATE."""
+    """Convert an error from the server. Its message is on one line and ends with the SQLSTATE."""
     state, message = sqlstate(answer), " ".join(_field(answer, "MESSAGE_PRIMARY").split())
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")

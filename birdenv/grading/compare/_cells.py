@@ -1,8 +1,8 @@
 """Canonical forms of cells. Two cells count as equal if and only if their canonical forms are equal.
 
 Numbers of all types (bool, int, float, Decimal) are compared by value: whole numbers become `int`, so that
-`-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are exact, and text is never a number.
-Dates and times are exact by type, with time zones converted to UTC. Arrays and JSON objects become tagged
+`-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are compared exactly, and text never
+equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and JSON objects become tagged
 tuples with sorted keys, in which `true` is not 1.
 
 A `Normalisation` makes a comparison ignore differences in the spelling of text and dates. It rewrites the

@@ -40,7 +40,7 @@ class GradingRules:
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
         fail_doubtful: under strict rules, fail a Query that reads no table although the gold does, and a
-            Management submission that passes the tests but leaves another state than the gold.
+            Management submission that passes the tests but leaves a different state from the gold.
     """
 
     name: str

@@ -161,7 +161,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 
 def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
-    """Return tokens with each name in the upper and lower case that splits the name into the most words."""
+    """Return the tokens with each name in the spelling, here or in `identifiers`, that has the most words."""
     return [
         LexicalUnit(token.kind, _better_spelt(token.text, identifiers))
         if token.kind in ("word", "quoted")

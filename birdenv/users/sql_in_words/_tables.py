@@ -67,7 +67,7 @@ def singular(word: str) -> str:
 
 
 def is_counted(name: str) -> bool:
-    """Return True if a column's words are a plural of things that are counted, such as "seats".
+    """Return True if a column's name ends in the plural of something countable, such as "seats".
 
     >>> [is_counted(name) for name in ("seats", "weekly hours", "status", "price")]
     [True, True, False, False]

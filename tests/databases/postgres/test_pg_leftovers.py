@@ -36,6 +36,7 @@ def made_for_episodes(server: PostgresServer) -> list[str]:
     return [each.name for each in leftovers(server) if not each.name.startswith(kept)]
 
 
+@pytest.mark.slow
 def test_a_source_that_nobody_holds_any_more_is_closed(
     own: PostgresServer, wait_until: Callable[..., None]
 ) -> None:

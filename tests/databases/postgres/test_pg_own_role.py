@@ -89,6 +89,7 @@ def test_a_clone_that_still_refuses_its_owner_is_the_agents_error(
             assert "birdenv-" not in result.message
 
 
+@pytest.mark.slow
 def test_a_session_that_notices_nothing_stops_nobody_else(
     source: PostgresSource, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

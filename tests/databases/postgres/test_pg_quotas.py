@@ -131,6 +131,7 @@ def test_locks_of_one_transaction_end_at_the_quota(
     assert kind(database.execute("INSERT INTO customers VALUES (4, 'Emmy')")) == "ok"
 
 
+@pytest.mark.slow
 def test_what_was_stopped_leaves_its_room(
     server: PostgresServer, database: PostgresDatabase, small: None
 ) -> None:
@@ -143,6 +144,7 @@ def test_what_was_stopped_leaves_its_room(
     assert taken(folder) - before < 2 * MIB
 
 
+@pytest.mark.slow
 def test_what_does_not_listen_is_ended(
     server: PostgresServer, database: PostgresDatabase, small: None
 ) -> None:

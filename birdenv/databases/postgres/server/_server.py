@@ -55,7 +55,7 @@ class Dsn:
     connect_seconds: str
 
     def without_secrets(self, message: str) -> str:
-        """Return a message in which stars replace every secret."""
+        """Return the message with every secret replaced by asterisks."""
         for secret in self.secrets:
             message = message.replace(secret, "***")
         return message
