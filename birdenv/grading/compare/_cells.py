@@ -2,8 +2,8 @@
 
 Numbers of all types (bool, int, float, Decimal) are compared by value: whole numbers become `int`, so that
 `-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are compared exactly, and text never
-equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and JSON objects become tagged
-tuples with sorted keys, in which `true` is not 1.
+equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and
+JSON objects become tagged tuples with sorted keys, in which `true` is not 1.
 
 A `Normalisation` makes a comparison ignore differences in the spelling of text and dates. It rewrites the
 values of both results before they are compared by the usual rules.
