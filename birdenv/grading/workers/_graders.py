@@ -151,15 +151,15 @@ class PairGrader:
         After each condition, a row gives EM / ESM / bucket. `-` stands for None, and `key` means that EM
         passes if the EM keys are equal. The query "None" means that the question has no answer in SQL.
 
-         1. both are None: pass / pass / ok
-         2. the prediction is empty: - / - / skipped
-         3. the gold is empty: - / - / skipped
-         4. only the gold is None: fail / fail / mismatch
-         5. only the prediction is None: fail / fail / mismatch
-         6. ESM is off: key / - / skipped
-         7. the gold is not a single query: key / - / non_select
-         8. the prediction is not a single query: key / fail / non_select
-         9. the gold is too slow: key / - / timeout
+        1. both are None: pass / pass / ok
+        2. the prediction is empty: - / - / skipped
+        3. the gold is empty: - / - / skipped
+        4. only the gold is None: fail / fail / mismatch
+        5. only the prediction is None: fail / fail / mismatch
+        6. ESM is off: key / - / skipped
+        7. the gold is not a single query: key / - / non_select
+        8. the prediction is not a single query: key / fail / non_select
+        9. the gold is too slow: key / - / timeout
         10. the gold fails: key / - / gold_fail
         11. the prediction is too slow: key / fail / timeout
         12. the prediction fails: key / fail / pred_fail
