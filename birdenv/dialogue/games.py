@@ -313,6 +313,11 @@ def _what_is_allowed(field: FieldInfo) -> str:
     """Return the choices or bounds of a setting in words, or an empty string if it has neither."""
     if get_origin(field.annotation) is Literal:
         return ", ".join(map(str, get_args(field.annotation)))
+    return bounds_in_words(field)
+
+
+def bounds_in_words(field: FieldInfo) -> str:
+    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string if it has none."""
     bounds = {
         name: value
         for each in field.metadata

@@ -84,7 +84,7 @@ class ModelSettings(BaseModel):
     max_cost: Annotated[
         float | None,
         Field(
-            ge=0.0, description="Budget in US dollars. The run ends when it is spent; --resume continues it."
+            ge=0, description="Budget in US dollars. The run ends when it is spent; --resume continues it."
         ),
     ] = None
     run_tokens: Annotated[
@@ -105,7 +105,7 @@ class ModelSettings(BaseModel):
         ),
     ] = None
     temperature: Annotated[
-        float | None, Field(ge=0.0, description="Temperature of the agent's model (the user's is 0).")
+        float | None, Field(ge=0, description="Temperature of the agent's model (the user's is 0).")
     ] = None
     answer_tokens: Annotated[
         int | None, "--max-answer-tokens", Field(ge=1, description="Maximum number of tokens in one answer.")

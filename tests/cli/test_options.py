@@ -73,7 +73,7 @@ def test_settings_have_the_names_that_they_have_in_python_too(birdenv: Command, 
         ("--repeats", "0", "--repeats must be at least 1, got 0"),
         ("--shard", "4/3", "--shard: must be I/N"),
         ("--engine", "trains", "unknown engine 'trains'; known engines: processes, ray, threads"),
-        ("--max-cost", "-1", "--max-cost must be at least 0.0, got -1.0"),
+        ("--max-cost", "-1", "--max-cost must be at least 0, got -1.0"),
         ("--prompts", "long", "--prompts 'long' is unknown; known: full, compact"),
     ],
 )
@@ -106,3 +106,15 @@ def test_a_wrong_value_is_told_in_one_line_by_its_option(
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"Error: {says}") and ran.err.count("\n") == 1
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("c-interact", "for each ambiguity. From 0 to 100."),
+        ("c-interact", "Budget in tokens, for the whole run. At least 1."),
+        ("bird", "Temperature of the agent's model (the user's is 0). At least 0."),
+    ],
+)
+def test_help_states_the_bounds_of_numbers(birdenv: Any, command: str, told: str) -> None:
+    assert told in " ".join(birdenv(command, "--help").out.split())

@@ -30,7 +30,7 @@ from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
 from birdenv.cli.options._run_options import AgentOptions, RunFolder, options_of_run
-from birdenv.dialogue.games import Game, Option, Settings, checked_settings, find_game
+from birdenv.dialogue.games import Game, Option, Settings, bounds_in_words, checked_settings, find_game
 from birdenv.errors import InputError, SettingError
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
@@ -183,7 +183,7 @@ class SettingsCommand(TyperCommand):
             if of.description and name not in self.without:
                 default = None if model is ModelSettings else of.default
                 hint = _plain(of.annotation) if default is not None else _plain(of.annotation) | None
-                option = typer.Option(*_names(name, of), help=of.description)
+                option = typer.Option(*_names(name, of), help=_help(of))
                 yield _parameter(name, default, Annotated[hint, option])
 
     def _add(self, declared: Any, parameters: Iterable[inspect.Parameter]) -> None:
@@ -286,7 +286,7 @@ def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -
     default = False if _is_negated(name, of) else of.get_default(call_default_factory=True)
     if default is None or get_origin(hint) is list:
         hint, default = hint | None, None
-    help_text = option.help or of.description
+    help_text = option.help or _help(of)
     if option.argument and takes_places:
         return _parameter(name, default, Annotated[hint, typer.Argument(help=help_text)])
     names = [each for each in _names(name, of) if each not in taken]
@@ -300,6 +300,12 @@ def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -
 def _option(of: FieldInfo) -> Option:
     names = tuple(each for each in of.metadata if isinstance(each, str))
     return next((each for each in of.metadata if isinstance(each, Option)), Option(names))
+
+
+def _help(of: FieldInfo) -> str:
+    """Return the description of a setting, followed by its bounds."""
+    bounds, text = bounds_in_words(of), of.description or ""
+    return f"{text} {bounds.capitalize()}." if bounds and text else text
 
 
 def _names(name: str, of: FieldInfo) -> tuple[str, ...]:
