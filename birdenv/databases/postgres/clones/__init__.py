@@ -1,1 +1,1 @@
-"""The databases of episodes. Episodes share one while they only read; an episode that writes gets a clone."""
+"""The databases of episodes: one that reading episodes share, and a clone for each episode that writes."""
