@@ -33,7 +33,7 @@ class _Clock:
         self._read = 0.0
 
     def at_most(self, now: float) -> float:
-        """Return the processor time at `now` (`time.monotonic`), or up to `_RECENT` more."""
+        """Return the processor time at `now` (of `time.monotonic`), or up to `_RECENT` seconds more."""
         since = now - self._read_at
         if since > _RECENT:
             self._read_at, self._read, since = now, time.process_time(), 0.0
