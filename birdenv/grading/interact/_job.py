@@ -18,14 +18,14 @@ from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
 
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
-"""How an evaluator runs test cases.
+"""How a published evaluator runs test cases.
 
-`every_callable`, as the batch evaluator does: every callable that a source defines or imports is called;
-`execute_queries` runs each item of its argument, so that a text runs letter by letter; and tests cannot call
-helpers of the source or of the evaluator.
+`every_callable` is the way of the batch evaluator: it calls every callable that a source defines or imports;
+its `execute_queries` runs each item of its argument, so that a string runs letter by letter; and tests cannot
+call helper functions of the source or of the evaluator.
 
-`test_case`, as the later service does: only a function of that name is called, and a source without one
-passes."""
+`test_case` is the way of the later service: it calls only the function `test_case`, and a source without
+such a function passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,10 @@ class Grade:
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return, as JSON, the part of the grade that a dialogue depends on. It does not reveal the gold."""
+        """Return, as JSON, those fields of the grade that a dialogue depends on.
+
+        They do not reveal the gold.
+        """
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
         return {"passed": self.passed, "status": self.status, "error": error}
