@@ -48,7 +48,7 @@ class SettingError(InputError):
 
     Args:
         name: the name of the setting.
-        why: the rest of the message, which directly follows the name.
+        why: the part of the message that directly follows the name.
     """
 
     def __init__(self, name: str, why: str) -> None:

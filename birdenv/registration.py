@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def register_environments() -> None:
-    """Register the environments with Gymnasium: at once if it is already imported, or else on its import."""
+    """Register the environments with Gymnasium: now if it is already imported, otherwise on its import."""
     if "gymnasium" in sys.modules:
         _register()
     else:

@@ -217,7 +217,7 @@ def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
     """Return the files and folders in an archive, except those that macOS adds.
 
     Raises:
-        InputError: one of them is a link, a device or encrypted, or there are too many.
+        InputError: the archive contains a link, a device, an encrypted file, or too many files.
     """
     found = []
     for member in file.infolist():

@@ -189,7 +189,7 @@ class RowSink(Protocol):
         """Prepare for the rows of a query. A second call means that the query starts again."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows, without changing the list. Return False if no more rows are needed."""
+        """Receive the next rows, which must not be changed. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:

@@ -39,10 +39,10 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """How a child process ended before it answered a call.
+    """The end of a child process that has not answered a call.
 
     Attributes:
-        reason: a short description.
+        reason: a short description of the cause.
         was_late: whether the process was killed because it exceeded a time limit.
         exit_code: the exit code, negative for a signal; None if the owner killed the process.
     """

@@ -93,7 +93,7 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """Return the first words of a PostgreSQL statement in upper case, at most `count` of them.
+    """Return the first words of a PostgreSQL statement in upper case, up to `count` words.
 
     Comments, `;` and opening parentheses are skipped. Any other token ends the sequence of words.
     """
@@ -179,7 +179,10 @@ def statement_start(script: str, place: int = 0) -> int:
 
 
 def after_comments(statement: str) -> int:
-    """Return the position of the first token of a PostgreSQL statement. May raise `UnterminatedError`."""
+    """Return the position of the first token of a PostgreSQL statement.
+
+    Raises `UnterminatedError` if a comment before this token never ends.
+    """
     place = statement_start(statement)
     while statement.startswith("/*", place):
         place = statement_start(statement, comment_end(statement, place + 2))

@@ -78,7 +78,7 @@ class BootstrapTest(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """What one dialogue or participant adds to a ratio's numerator (`above`) and denominator (`below`)."""
+    """The amounts that one dialogue adds to the numerator (`above`) and denominator (`below`) of a ratio."""
 
     above: float
     below: float = 1.0

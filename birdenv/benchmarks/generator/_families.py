@@ -189,12 +189,12 @@ class Family:
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """Return all combinations of meanings. For each combination, there is one candidate."""
+        """Return all combinations of meanings. There is one candidate for each combination."""
         return list(product(*(range(len(point.meanings)) for point in self.points)))
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """Return the combinations that the user may mean. For each of these, there is one task."""
+        """Return the combinations that the user may mean. There is one task for each combination."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
@@ -306,7 +306,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw one of the known values except the smallest and the largest. Return None if none is left."""
+    """Draw a known value that is neither the smallest nor the largest. Return None if there is none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

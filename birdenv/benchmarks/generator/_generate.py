@@ -62,15 +62,15 @@ def generate(
 ) -> Generated:
     """Generate a benchmark, and write it to a new folder.
 
-    The families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points in turn. A family is kept only
-    if all its tasks pass all checks (`Checker.fault`).
+    Successive families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is kept only if
+    all its tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must be empty, or not exist.
         tasks: the minimum number of tasks.
         seed: the random seed. The same seed gives identical files.
         folder: a benchmark folder with the databases; by default, the folder of the demo.
-        concepts: the concepts of the databases; by default, those of the demo.
+        concepts: the concepts of the databases; by default, the concepts of the demo.
         progress: is called with the number of tasks so far.
 
     Raises:
@@ -172,10 +172,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield each split of the tasks, after its name: `families`, and `without_<database>` for each database.
+    """Yield the name and the parts of each split: `families`, and `without_<database>` for each database.
 
-    A split maps the names of its parts to instance ids. The parts are `train` and `test`, in `families` also
-    `dev`. All tasks of a family are in the same part.
+    The parts map `train` and `test` (in `families` also `dev`) to instance ids. All tasks of a family are in
+    the same part of a split.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

@@ -88,7 +88,7 @@ class PostgresDatabase:
 
     @property
     def scope(self) -> None:
-        """Return None: no statement on PostgreSQL is marked as repeatable."""
+        """Return None, because no statement on PostgreSQL is ever marked as repeatable."""
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:

@@ -116,7 +116,7 @@ class Session:
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Return the session to the state in which it was opened."""
+        """Undo everything that statements have left in the session, including any open transaction."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:

@@ -68,8 +68,9 @@ class SqliteDatabase:
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, such as an agent may submit.
 
-        `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make an image for the
-        first writing statement does not count towards the limits. Raises `ValueError` if `rows` is negative.
+        `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make a private copy
+        for the first writing statement does not count towards the limits. Raises `ValueError` if `rows` is
+        negative.
         """
         return self._execute(sql, self._allowance(rows))
 

@@ -109,7 +109,7 @@ class HasDeadline(Protocol):
         """Return the deadline of the running statement, or None if there is none."""
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
+        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
 
 
 class Watchdog:

@@ -24,7 +24,8 @@ class Health:
     Attributes:
         sqlite_version: the version of SQLite.
         reaches_library: whether Python can call functions of the SQLite library directly.
-        images: for each kind of image, the reason why it does not work here; empty if it works.
+        images: for each kind of image (private copy), the reason why it does not work here; empty if it
+            works.
         chosen: the kind of image that `auto` chooses; None if no kind works.
         worker: the reason why worker processes do not work here; empty if they work.
         scratch: the folder for private files of episodes, which may not exist yet.

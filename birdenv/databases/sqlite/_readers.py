@@ -64,7 +64,7 @@ class FileReaders:
             raise InfrastructureError(f"SQLite has no memory left to open {self._file.path}") from error
 
     def give_back(self, reader: GuardedConnection) -> None:
-        """Keep a connection for the next statement, or close it if it is spoilt."""
+        """Take back a borrowed connection. If a statement has left something behind on it, close it."""
         if reader.is_spoilt:
             reader.close()
         else:

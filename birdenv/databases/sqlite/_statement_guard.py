@@ -143,7 +143,7 @@ class StatementGuard:
         return now
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
+        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
         self._look_at_written()
         if now <= self._soonest:
             return

@@ -1,6 +1,6 @@
 """Remove DISTINCT, ROUND and comments from SQL before results are compared.
 
-`without_outer_distinct` removes only a token, and keeps all other text (BIRD-Interact §7.4).
+`without_outer_distinct` removes a single token, and keeps all other text (BIRD-Interact §7.4).
 
 The published c-Interact evaluators (§4.2) ignore SQL syntax when they edit SQL, so they also change string
 literals, names and operators. Published scores depend on this. Therefore `reference_text` makes exactly the

@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key
 
 
 class Agreement(Enum):
-    """How far two lists of rows agree: within the tolerance, in all cells but numbers, or not at all."""
+    """The degree to which rows agree: within the tolerance, in all cells but numbers, or not at all."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -229,7 +229,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the rows of each side that have no equal partner on the other side, in order."""
+    """Return the rows of each side that have no equal partner on the other side, in their order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)

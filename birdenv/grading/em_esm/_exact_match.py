@@ -9,7 +9,7 @@ SQLite treats a word in double quotes as a string if no column has that name. Th
 only if the word is certainly a name: next to a dot, after FROM, JOIN or AS, or if either query of the pair
 uses the same name without quotes.
 
-The keywords are those of sqlite.org/lang_keywords.html, and of `pg_get_keywords()` in PostgreSQL 18.
+The keywords come from sqlite.org/lang_keywords.html, and from `pg_get_keywords()` in PostgreSQL 18.
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ class GradingRules:
 
     Attributes:
         name: the name of the rules.
-        comparison: how a submission for a Query task is graded. By `strict`, it may only read, the gold runs
-            on its own pristine copy, and `compare_strict` compares the rows. By `published` (BIRD-Interact
-            §4.2), the submission runs on a disposable copy; then both the submission and the gold run there
-            without comments, DISTINCT and ROUND, and `compare_reference` compares the rows.
+        comparison: how a submission for a Query task is graded. With `strict`, the submission may only read,
+            the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
+            (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
+            run there without comments, DISTINCT and ROUND, and `compare_reference` compares the rows.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
         fail_doubtful: whether, under strict rules, these submissions fail: for a Query task, a query that

@@ -114,7 +114,7 @@ class ReferenceGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Run the prediction. Then run the test cases of a Management task, or compare the rows of a Query.
+        """Run the prediction. Then run the test cases (Management task), or compare the rows (Query task).
 
         Errors in the set-up are ignored. If the gold fails to run, the prediction fails.
         """
@@ -296,10 +296,7 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Return whether the published batch evaluator would find a callable in a source.
-
-    A source that does not compile has none.
-    """
+    """Return whether the published batch evaluator would find a callable in a source that compiles."""
     return any(True for _ in _callables(_statements(source)))
 
 

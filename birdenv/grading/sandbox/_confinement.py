@@ -70,8 +70,7 @@ def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
     """Set kernel limits. The process is killed by SIGXCPU (processor time) or SIGALRM (wall clock).
 
     The process cannot start other processes. The user root is exempt from that limit, so if possible, root
-    becomes nobody. On Linux, the process ends together with its owner; on other systems, at the latest with
-    the alarm.
+    becomes nobody. On Linux, the process is also killed when its owner ends.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:

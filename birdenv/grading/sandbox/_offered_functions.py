@@ -1,8 +1,8 @@
 """Functions that test cases may call, and that need neither a database nor an SQL parser.
 
-Their names and purposes are those of BIRD-Interact (§4.2, §4.3). Unlike the originals, they never change text
-inside quotes or the meaning of an expression. The process that runs test cases imports this module, so it
-imports only the standard library.
+Their names and purposes come from BIRD-Interact (§4.2, §4.3). Unlike the original functions, they never
+change text inside quotes or the meaning of an expression. The process that runs test cases imports this
+module, so it imports only the standard library.
 """
 
 from __future__ import annotations

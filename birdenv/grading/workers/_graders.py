@@ -183,7 +183,7 @@ class PairGrader:
 
 
 def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
-    """Run a gold query twice, each time on a fresh database, and compare the results in every mode.
+    """Run a gold query twice, each time on a fresh database, and compare the results in all comparison modes.
 
     If the result is empty, the mode `superset` is left out, because in this mode empty results never agree.
     If values are nested too deeply to be compared, the check has the failure `gold`. If a time limit ends a
@@ -207,7 +207,7 @@ _SHARES: Final = 4  # minimum number of messages to each worker
 
 
 class Pair(NamedTuple):
-    """A prediction and its gold queries. The prediction is right if it agrees with any of them."""
+    """A prediction and its gold queries. The prediction is right if it agrees with any gold query."""
 
     db_id: str
     golds: tuple[str, ...]

@@ -81,10 +81,11 @@ class WatchedSource:
 
 
 class WatchedDatabase:
-    """A database of a `WatchedSource`.
+    """A database whose statements are recorded before they run (see `WatchedSource`).
 
-    The digest of a statement includes everything that ran on the same database before. Otherwise, an error of
-    a statement that reads a view could count against the gold after a prediction has replaced that view.
+    The digest of a statement includes everything that ran on the same database before. Otherwise, the error
+    of a statement that reads a view could be repeated for the gold, although only a prediction had replaced
+    that view.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:

@@ -1,1 +1,1 @@
-"""The databases of episodes: one that reading episodes share, and a clone for each episode that writes."""
+"""The databases of episodes: shared databases for reading, and a clone for each episode that writes."""

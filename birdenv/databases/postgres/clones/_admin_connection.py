@@ -78,7 +78,7 @@ class AdminConnection:
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
         """Run one statement of birdenv itself, and return its rows.
 
-        This method and most of those below may raise `psycopg.Error`; call them within `attempt`.
+        Raises `psycopg.Error`, as most of the following methods do: call them within `attempt`.
         """
         assert self._connection is not None
         text = statement.encode() if isinstance(statement, str) else statement

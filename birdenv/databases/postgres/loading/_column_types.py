@@ -1,4 +1,4 @@
-"""Choose the PostgreSQL type of a SQLite column: the declared type if all values fit, otherwise a wider type.
+"""Choose the PostgreSQL type of an SQLite column: the declared type if all values fit, or a wider type.
 
 There are two kinds of SQLite databases. Databases that were written for SQLite declare `INTEGER`, `REAL`,
 `TEXT` and `DATE`. Databases that were exported from PostgreSQL declare a family of types and a precision, as

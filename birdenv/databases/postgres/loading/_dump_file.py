@@ -156,7 +156,7 @@ _UNKNOWN_SETTING: Final = "42704"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The error because of which a file could not be loaded.
+    """The error that prevented a file from being loaded.
 
     Attributes:
         path: the file.

@@ -1,4 +1,4 @@
-"""Convert a SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
+"""Convert an SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
 
 All rows are kept. Whatever else PostgreSQL does not accept (a violated foreign key, a view in SQLite's
 dialect, a null character in a text) is left out or repaired, and reported.
@@ -42,7 +42,7 @@ def load_from_sqlite(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load a database of a SQLite source as a template.
+    """Load a database of an SQLite source as a template.
 
     For `again`, `expected` and the errors raised, see `load`.
     """

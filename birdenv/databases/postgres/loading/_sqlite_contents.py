@@ -1,4 +1,4 @@
-"""Read the contents of a SQLite database in the form that PostgreSQL needs: tables, types, keys, rows."""
+"""Read the contents of an SQLite database in the form that PostgreSQL needs: tables, types, keys, rows."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """Open a SQLite file that no process writes to, without creating files beside it (as WAL mode would).
+    """Open an SQLite file that no process writes to, without creating files beside it (as WAL mode would).
 
     Text that is not UTF-8 is repaired, and `spoilt` is called for each such text.
     """

@@ -132,9 +132,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """Return the template of a database: the one that birdenv loaded, or else `<db>_template`.
+    """Return the template that birdenv loaded for a database, or otherwise the template `<db>_template`.
 
-    Raises `InputError` if the server has neither of these.
+    Raises `InputError` if the server has neither template.
     """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:

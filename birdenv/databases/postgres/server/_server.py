@@ -1,4 +1,4 @@
-"""Find and connect to a PostgreSQL server: the embedded server, or the one that a connection string names.
+"""Find and connect to a PostgreSQL server: the embedded server, or a server named by a connection string.
 
     server = find_server()                 # embedded, unless BIRDENV_DSN is set
     with server.connect("postgres") as connection: ...
@@ -158,8 +158,8 @@ class PostgresServer:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
         Sessions of the default role have all rights, but the database may contain hostile functions.
-        Therefore these sessions look up names in `pg_catalog` only, whatever the settings of the database,
-        the role and the DSN are, and run no event triggers.
+        Therefore these sessions look up names in `pg_catalog` only, and run no event triggers. Settings of
+        the database, the role and the DSN cannot change that.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
