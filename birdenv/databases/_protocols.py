@@ -57,7 +57,10 @@ class EpisodeDatabase(Protocol):
         """
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts. Return the first error, or the result of the last statement if there is no error."""
+        """Run SQL scripts in order, each of which may have several statements.
+
+        Return the first error, which ends the run, or otherwise the result of the last statement.
+        """
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction, and return the committed schema and contents.
@@ -84,7 +87,7 @@ class ScannedDatabase(EpisodeDatabase, Protocol):
     """A database that can pass rows to a receiver while the query is still running."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing its rows to `sink` as they arrive, until it needs no more."""
+        """Run a query as `query` does, passing its rows to `sink` until `sink` needs no more rows."""
 
 
 _DEFAULT_LIMITS: Final = Limits()

@@ -32,7 +32,7 @@ long. `too_large`: it exceeded a limit on rows, bytes or length. `engine`: any o
 
 @dataclass(slots=True)
 class QueryResult:
-    """The rows that a statement returned. (Freezing the class would triple the time to create one.)
+    """The rows that a statement returned. (A frozen class would triple the time to create a result.)
 
     Attributes:
         columns: column names; empty for a statement that returns no rows (DDL, INSERT and the like).

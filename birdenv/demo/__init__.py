@@ -29,8 +29,8 @@ _CONTENT = Path(__file__).parent / "files"
 def demo_folder() -> Path:
     """Return the folder of the demo benchmark, building it if necessary.
 
-    The folder has the layout of the public benchmarks. It is in the user's cache, or in a temporary directory
-    if the cache is not writable, and all processes share it. Its name depends on its contents and on the
+    The folder has the layout of the public benchmarks, and all processes share it. It is in the user's cache
+    or, if the cache is not writable, in a temporary directory. Its name depends on its contents and on the
     version of SQLite. If a file is missing, the folder is built again. Versions that were not used for a
     month are removed.
 

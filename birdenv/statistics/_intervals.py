@@ -142,7 +142,7 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return the p value of McNemar's exact test (1947) for two equal rates on the same tasks.
+    """Return the p value of McNemar's exact test (1947) that two rates on the same tasks are equal.
 
     `only_a` and `only_b` are the numbers of tasks that only A or only B solved. If the true rates are equal,
     each of these tasks is equally likely to be solved by A or by B. So p is twice the lower tail of the
@@ -180,7 +180,7 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the `bootstrap` interval of a mean difference, and the p value for a true mean of 0.
+    """Return the `bootstrap` interval of a mean difference, and a p value for the true mean being 0.
 
     The shares of resampled means that are <= 0 and >= 0 are computed, with one added to each count. p is
     twice the smaller share, at most 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p is never below 2

@@ -106,7 +106,6 @@ class _Maker:
         self._texts: set[str] = set()
 
     def make(self, number: int) -> None:
-        """Generate the next family."""
         database = self._concepts.database
         rng = Random(f"{self._seed} {database} {number}")
         opened = _OPENED[number % len(_OPENED)]

@@ -235,7 +235,7 @@ class Rows:
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:
-        """Return whether all rows fit so far. They are counted exactly once an estimate exceeds the limit."""
+        """Return whether all rows so far fit. Bytes are estimated until the estimate exceeds the limit."""
         if not self._is_counted:
             cells = (len(self.columns or ()) + 1) * self._count
             if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:

@@ -6,8 +6,8 @@ no effect within one second, it cuts the connection. Received bytes are counted 
 as far as libpq reports them.
 
 PostgreSQL has no disk quota for a database. Therefore the waiting thread checks the size of the clone's files
-from time to time, and cancels a statement that exceeds the limit. The database exceeds the limit at most by
-what can be written between two checks. The data of a cancelled statement may remain in the files, but
+from time to time, and cancels a statement that exceeds the limit. The database can exceed the limit only by
+the amount that is written between two checks. The data of a cancelled statement may remain in the files, but
 statements that read or free space can still run.
 """
 
@@ -61,7 +61,7 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Record that the statement has ended. The time until the next check stops running until `begin`."""
+        """Record that the statement has ended, and stop the countdown to the next check until `begin`."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
@@ -121,7 +121,7 @@ class NonblockingConnection:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is alive, and the server has sent no message of its own accord."""
+        """Return whether the connection is alive, and the server has sent no unrequested message."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(

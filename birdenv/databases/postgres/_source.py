@@ -52,7 +52,7 @@ class PostgresSource:
 
     Args:
         server: the server. Closing the source does not close the server.
-        warm: number of clones of each template to keep ready after an episode has first written to one; 0 to
+        warm: number of clones to keep ready for each template to which an episode has already written; 0 to
             make clones only on demand.
     """
 
@@ -85,7 +85,7 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the digest of a database's contents (`Stamp.digest`). A source reads it only once.
+        """Return the digest of a database's contents (`Stamp.digest`). It is read only once for each source.
 
         Raises `InputError` if the database is not loaded.
         """

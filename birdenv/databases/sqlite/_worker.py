@@ -31,7 +31,7 @@ _FILE_BYTES: Final = 2**31  # for each file that this process writes except imag
 
 
 def plain(answer: Answer) -> tuple[Any, ...]:
-    """Convert the answer to a request into plain values."""
+    """Convert the answer to a request into a tuple of plain values, which can be sent to the owner."""
     match answer:
         case None:
             return ("none",)
@@ -47,7 +47,7 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Convert plain values back into an answer. Raises `ValueError` or `TypeError` if they are malformed."""
+    """Convert the output of `plain` back. Raises `ValueError` or `TypeError` if the values are malformed."""
     match values:
         case (
             "result",

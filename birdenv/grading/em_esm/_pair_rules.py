@@ -103,7 +103,7 @@ class PairVerdict:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is no prediction."""
+        """Return whether the cleaned prediction is empty."""
         return not self.pred.sql
 
 

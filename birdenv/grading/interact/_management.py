@@ -1,9 +1,9 @@
 """Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
 
-The test cases first run on the state that the gold leaves. If they do not pass there, or if there are none,
-the grade is `test_error`, unless the task says that states decide. The states that gold and prediction leave
-are also compared object by object. If the result differs from that of the test cases, the grade has the flag
-`state_disagrees`.
+The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
+cases, the grade is `test_error`, unless the task says that states decide. The states that gold and prediction
+leave are also compared object by object. If the result differs from that of the test cases, the grade has the
+flag `state_disagrees`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _uncompared(reason: str) -> Grade:
 class PairGrader:
     """Grades pairs of a gold query and a prediction by EM and ESM, in worker processes.
 
-    It is thread-safe if `run` is.
+    Thread-safe if `run` is thread-safe.
 
     Args:
         run: runs a query on a database; may be None if the rules do not include ESM.

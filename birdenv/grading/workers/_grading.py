@@ -85,8 +85,8 @@ class Grading:
 
     Args:
         settings: the databases, the limits and the grader.
-        uncompared: returns the result of a job whose worker died or was too slow while no statement was
-            running, which mostly means that rows could not be compared.
+        uncompared: returns the result of a job whose rows could not be compared, because the worker died or
+            was too slow while no statement was running.
         source: the databases, if they are on a server, where this process runs the SQL for the workers.
         answer: answers the questions of workers, if there is no `source`.
     """

@@ -106,7 +106,7 @@ class AdminConnection:
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
         """Copy the database `origin`, to which nobody may be connected. Return the name of the copy.
 
-        A copy for an episode is stored in memory if there is room.
+        On the embedded server, a copy for an episode is stored in memory if there is room.
         """
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(

@@ -136,7 +136,7 @@ class CloneFactory:
         return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has not stopped since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:
