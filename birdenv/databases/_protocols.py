@@ -73,7 +73,7 @@ class EpisodeDatabase(Protocol):
         """Roll back any open transaction, and save the committed contents as a value for `restore`."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Return to the contents of a checkpoint. Return an error if that fails, and otherwise None."""
+        """Restore the contents of a checkpoint. Return an error if that fails, and otherwise None."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""

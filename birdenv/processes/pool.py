@@ -116,7 +116,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Return a process to the pool. Nothing of its previous use may affect its next use."""
+        """Give a process back to the pool. Nothing of its previous use may affect its next use."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -127,7 +127,7 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Remove a leased process from the pool, which then no longer counts it as leased."""
+        """Remove a leased process from the pool, so that another process can be leased in its place."""
         with self._change:
             process.at_work = False
             self._change.notify()

@@ -282,7 +282,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """An additional connection to a child process. All connections end when the process ends."""
+    """An additional connection to a child process, which ends at the latest when the process ends."""
 
     def __init__(
         self,

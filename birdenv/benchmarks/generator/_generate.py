@@ -171,10 +171,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield the name and the parts of each split: `families`, and `without_<database>` for each database.
+    """Yield each split with its name: `families`, and `without_<database>` for each database.
 
-    The parts map `train` and `test` (in `families` also `dev`) to instance ids. All tasks of a family are in
-    the same part of a split.
+    A split maps `train` and `test` (in `families` also `dev`) to lists of instance ids. In the split
+    `families`, all tasks of a family are in the same list.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

@@ -175,7 +175,7 @@ class PostgresDatabase:
         return self._start
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Return to the contents of a checkpoint, discarding all other changes.
+        """Restore the contents of a checkpoint, discarding all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another database, version or engine.
         """

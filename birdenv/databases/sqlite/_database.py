@@ -159,7 +159,7 @@ class SqliteDatabase:
         return self._make_private(made) or made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Return to the contents of a checkpoint, discarding all other changes.
+        """Restore the contents of a checkpoint, discarding all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another file, or to another version of this file.
         """

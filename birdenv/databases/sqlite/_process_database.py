@@ -100,7 +100,7 @@ class ProcessDatabase:
         return made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Return to the contents of a checkpoint, as `SqliteDatabase.restore` does."""
+        """Restore the contents of a checkpoint, as `SqliteDatabase.restore` does."""
         self._check_open()
         if checkpoint.version != self._file.version:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")

@@ -80,7 +80,7 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
       there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
-    Unlike the script, which fails for cells that cannot be hashed (arrays, JSON), this compares them as JSON
+    The script fails for cells that cannot be hashed (arrays, JSON); this function compares such cells as JSON
     text. A truncated result gives 0.
     """
     if gold.truncated or pred.truncated:

@@ -91,7 +91,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """The databases of a server, to which only the owner connects. It runs SQL there for the worker."""
+    """The databases of a server. Only the owner connects to the server, and runs SQL for the worker."""
 
     dialect: str
 
