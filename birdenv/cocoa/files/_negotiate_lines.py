@@ -59,7 +59,7 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
     """Return the dialogues of a file in the form of CoCoA's files, without repetitions.
 
     The id of a dialogue is computed from the knowledge and the messages of both seats. Therefore, the same
-    dialogue has the same id in every file. A seat has no selection if no line contains the selection.
+    dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
         InputError: the file cannot be read, or a line has another format.
@@ -115,7 +115,7 @@ def _view(line: str) -> _View | None:
 
 
 def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-    """Yield the selections in a line: its seat's, and perhaps the partner's after it."""
+    """Yield the selections in a line: the selection of the line's seat, and the partner's if it follows."""
     if choice.startswith(_WALKED_AWAY):
         yield own, None
     taken = tuple(map(int, _TAKEN.findall(choice)))

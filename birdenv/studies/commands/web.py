@@ -145,7 +145,7 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
-    """Serve a round of ratings. The ratings of a study's dialogues are kept in its folder."""
+    """Serve a round of ratings. Ratings of a study's dialogues are stored in the study's folder."""
     with web_extra():
         from birdenv.studies import is_study, make_rating_app
     from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
@@ -166,7 +166,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 
 def _example(name: str) -> str:
-    """Return an example of a study's file with every field."""
+    """Return an example of the configuration file of a study, with every field."""
     from birdenv.dialogue.games import find_game
     from birdenv.studies import example_config
 
@@ -175,9 +175,9 @@ def _example(name: str) -> str:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """Return the configuration of a study, in which players of options replace those of the file.
+    """Return the configuration of a study, with players from options instead of players from the file.
 
-    If the file names the same player, its quota is kept.
+    If the file names the same player, the player's quota is kept.
     """
     from birdenv.studies import Partner, StudyConfig, read_config
 

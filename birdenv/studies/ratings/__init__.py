@@ -1,6 +1,6 @@
 """Read ratings and comparisons, measure how well raters agree, and rank players.
 
-If a statistic is not defined for the data, it has a reason instead of a value.
+A statistic that is not defined for the data has no value, but a reason.
 """
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer

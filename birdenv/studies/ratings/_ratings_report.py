@@ -24,7 +24,7 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The statistics of one question. `systems` contains the mean of each system that the ratings name."""
+    """The statistics of the answers to one question; `systems` contains the mean answer for each system."""
 
     question: str
     ratings: int
@@ -109,7 +109,7 @@ class RatingReport:
 
 
 def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
-    """Compute all statistics of ratings and comparisons.
+    """Return all statistics of ratings and comparisons.
 
     Args:
         judgements: the ratings and comparisons.

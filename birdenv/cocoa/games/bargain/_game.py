@@ -94,10 +94,9 @@ SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
 
 
 def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
-    """Return the margins of the buyer and the seller.
+    """Return the margins of the buyer and the seller at a price, or None if their targets are equal.
 
-    A seat's margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target. The
-    result is None if the targets are equal, because then no margin is defined.
+    A seat's margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target.
     """
     half = (seller_target - buyer_target) / 2
     if not half:
@@ -107,7 +106,7 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
 
 
 class BargainRules(TwoSeats):
-    """The rules of one episode, which ends when an offer is accepted or rejected, or a seat walks away."""
+    """The rules of one episode. It ends when an offer is accepted or rejected, or when a seat walks away."""
 
     seats = SEATS
 
@@ -171,7 +170,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """The fields that the knowledge of a seat must have. Files may have more fields."""
+    """The required fields of a seat's knowledge. Files may contain further fields."""
 
     personal: _Personal
     item: _Item

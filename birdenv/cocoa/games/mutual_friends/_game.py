@@ -78,7 +78,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class MutualFriendsRules(TwoSeats):
-    """The rules of one episode, which ends when both seats' latest selections are the same friend."""
+    """The rules of one episode. It ends when the latest selections of both seats are the same friend."""
 
     seats = SEATS
 
