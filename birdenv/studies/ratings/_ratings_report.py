@@ -24,7 +24,21 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The statistics of the answers to one question; `systems` contains the mean answer for each system."""
+    """The statistics of the answers to one question.
+
+    Attributes:
+        question: the name of the question.
+        ratings: the number of answers.
+        dialogues: the number of rated dialogues.
+        raters: the number of raters.
+        level: the level of measurement for alpha.
+        answers: the number of times that each answer was given.
+        over_dialogues: the mean answer, with an interval over dialogues.
+        over_raters: the mean answer, with an interval over raters.
+        alpha: Krippendorff's alpha.
+        kappa: Fleiss' kappa.
+        systems: the mean answer for each system; empty if the ratings name no systems.
+    """
 
     question: str
     ratings: int

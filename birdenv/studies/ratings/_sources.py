@@ -125,7 +125,7 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings. A person's answers rate the seat that they are about.
+    """Return the answers to surveys as ratings of the seats that the answers are about.
 
     Questions are named `QUESTION (survey)`. This keeps participants' answers apart from the answers of
     raters, who only read the dialogue, even if both groups answer the same question.
