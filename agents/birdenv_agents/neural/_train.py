@@ -1,4 +1,4 @@
-"""Training by likelihood: the network learns to predict every token that a seat hears or says."""
+"""Maximum-likelihood training: the network learns to predict every token that a seat hears or says."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def train(
         path: the file to write.
         seed: the seed for the initial weights and the order of the dialogues.
         progress: a function that is called with the finished share of the work, from 0 to 1.
-        resume: continue from `PATH.part`. The result is the same as without an interruption.
+        resume: True to continue from `PATH.part`. The result is the same as without an interruption.
 
     Raises:
         InputError: the dialogues contain no legal move, the game is not played in words, or `PATH.part`
@@ -87,7 +87,10 @@ def _check(game: Game) -> None:
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what each seat knew, and everything that it heard and said until its last move."""
+    """Yield, for each seat of each dialogue, the tokens of its knowledge and of its dialogue.
+
+    The dialogue ends with the seat's last move.
+    """
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
@@ -164,7 +167,7 @@ def _part(path: Path) -> Path:
 
 
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
-    """Restore an interrupted training, and return how many passes were done."""
+    """Restore the state of an interrupted training, and return the number of completed passes."""
     if not exists(part):
         raise InputError(f"there is no {part} to continue from: train without --resume")
     try:
