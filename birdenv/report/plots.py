@@ -26,7 +26,7 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
-    """Return a name. If it is longer than `most` characters, its middle is left out.
+    """Return a name, with its middle left out if the name is longer than `most` characters.
 
     >>> cut("predictions:/data/of/mine/predict_dev.json", 20)
     'predictio…t_dev.json'

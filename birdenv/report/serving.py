@@ -85,7 +85,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Replace an import error in the `with` block by an `InputError` that says how to install `web`.
+    """Replace an import error in the `with` block with an `InputError` that says how to install `web`.
 
     Raises:
         InputError: a package of the extra is missing.

@@ -34,7 +34,7 @@ class Hello(_Frame):
 
 
 class Play(_Frame):
-    """A move in a dialogue. If a browser sends a frame with the same `cid` again, it is not played again."""
+    """A move in a dialogue. A frame with a `cid` that was sent before repeats a move, and is not played."""
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)

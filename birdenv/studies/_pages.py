@@ -30,7 +30,7 @@ _STEPS: Final = {
 
 
 def render(name: str, **facts: Any) -> str:
-    """Return a template as HTML, filled with the given values, which are escaped."""
+    """Return the HTML of a template, filled with the given values. All values are escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
@@ -55,7 +55,7 @@ class Pages:
         """Return the page that asks for consent. In the preview of a recruiting platform, it has no form.
 
         Args:
-            visitor: the id that the visitor gets after consenting.
+            visitor: the id of the visitor, for which the form is valid.
             platform: the parameters that the platform sent.
         """
         return self._render(

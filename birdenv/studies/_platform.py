@@ -37,7 +37,7 @@ def platform_of(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def external_of(platform: Mapping[str, str]) -> str | None:
-    """Return a person's id on the platform that sent the person, or None if no platform did."""
+    """Return the id of a person on a recruiting platform, or None if no platform sent the person."""
     if "PROLIFIC_PID" in platform:
         return f"prolific:{platform['PROLIFIC_PID']}"
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
@@ -71,9 +71,10 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return the values with which the page `finished` sends a person's code to the platform, if any.
+    """Return the values with which the page `finished` sends a completion code to the platform.
 
-    For Prolific, this is a link; for Mechanical Turk, the address and the assignment of a form.
+    For Prolific, this is a link; for Mechanical Turk, the address and the assignment of a form. If there is
+    no platform or no code, the result is empty.
     """
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}

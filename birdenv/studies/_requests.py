@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A rate limit.
+    """A limit on the rate of requests.
 
     Args:
         burst: the number of requests that are allowed at once.
@@ -177,7 +177,7 @@ def back(path: str = "/") -> Response:
 
 
 def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
-    """Return the response with a cookie added that signs the person in."""
+    """Add the cookie that signs a person in to a response, and return the response."""
     response.set_cookie(
         doors.cookie,
         doors.token(id),

@@ -126,7 +126,7 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return a matrix with a row for each act and a column for each known part: 1 if the act has the part.
+    """Return a matrix with a row for each act, a column for each known part, and 1 if the act has the part.
 
     Args:
         acts: the acts.

@@ -31,7 +31,7 @@ class Place(NamedTuple):
     """A recorded move. Slots replace words of the recorded scenario.
 
     Attributes:
-        before: the text of the situation: what was said since the seat's last move.
+        before: the text of the situation: the task's question, and what was said since the seat's last move.
         action: the name of the action.
         data: the data of the move, such as its text.
     """

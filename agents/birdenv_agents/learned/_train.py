@@ -83,7 +83,7 @@ def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Prog
     The arguments are those of `train_policy`.
 
     Raises:
-        InputError: the game has no rule-based player, or `train_policy` raises the error.
+        InputError: the game has no rule-based player, or `train_policy` cannot use the dialogues.
     """
     check_rules(transcripts.game.name)
     train_policy(transcripts, path, seed, progress)

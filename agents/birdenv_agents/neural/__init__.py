@@ -1,7 +1,7 @@
 """The neural player: a small recurrent network that has learned to talk and to act from dialogues.
 
-`neural:FILE` plays; `train` and `reinforce` write the file. These functions import PyTorch when they are
-called.
+`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported only when one of these
+functions is used.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class DialogueTokens:
     * things, ranked by their value to the seat (`{thing 1}` or, in the plural, `{things 1}` is the best);
     * values of the items that the seat can choose, ranked by their frequency in the seat's list
       (`{Company 1}` is the most frequent company);
-    * numbers in what the seat says about its items: `{count}` is the number of items that have one of the
+    * numbers in the seat's own messages: `{count}` is the number of the seat's items that have one of the
       values in the partner's last message.
 
     Args:

@@ -66,9 +66,9 @@ def test_player(
 ) -> None:
     """Test players on recorded dialogues and in self-play.
 
-    An act is an action, with the purpose of each sentence (ask, agree, ...) and what the sentence mentions
-    (Company, price, ...). All intervals are 95 % intervals, over the recorded dialogues or over
-    the tasks that were played. The time of a move is printed on standard error.
+    An act is an action with the intent of each sentence (ask, agree, ...) and the attributes that it mentions
+    (Company, price, ...). All intervals are 95 % intervals over the recorded dialogues or the tasks. The time
+    per move is printed on standard error.
 
     \b
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200

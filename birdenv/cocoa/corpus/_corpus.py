@@ -165,7 +165,7 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
-    """Convert dialogues from JSON objects in CoCoA's form, such as those that a study exports.
+    """Return the dialogues in JSON objects in CoCoA's form, such as a study exports.
 
     Args:
         rows: the JSON objects.
@@ -254,7 +254,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
     """Infer the game of a dialogue from its scenario and its moves; an empty string means unknown.
 
-    A c-Interact dialogue without questions cannot be told from a `bird` dialogue, and counts as `bird`.
+    A c-Interact dialogue without questions looks like a `bird` dialogue, and counts as `bird`.
     """
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]

@@ -71,7 +71,7 @@ class Metric:
         return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the value of the measure for a dialogue or one of its seats, or None if it has no value."""
+        """Return the value for a dialogue, or for one of its seats, or None if the measure has no value."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)

@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return the number of dialogues and the number of successes for each length of a dialogue in moves."""
+    """Return the number of dialogues, and of successful dialogues, for each number of moves."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:

@@ -26,7 +26,7 @@ class Foretells(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: True to choose the most probable act, False to sample an act. Tests set it to True.
+        is_greedy: True to choose the most probable act, False to sample an act. `foretell` sets it to True.
     """
 
     is_greedy: bool
@@ -41,9 +41,9 @@ class ForetellsWords(Protocol):
     """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the negative log-probabilities of two lists of tokens.
+        """Return negative log-probabilities: a list for the tokens before a move, and a list for the move.
 
-        The first list is about the tokens since the seat's last move, the second list about those of `move`.
+        The first list begins after the seat's previous move.
         """
 
 
@@ -158,9 +158,10 @@ def foretell(
     progress: Callable[[float], None] = lambda share: None,
     seats: Collection[int] | None = None,
 ) -> Foretold:
-    """Ask a player for a move at every turn of recorded dialogues, and compare it with the recorded move.
+    """Return how well a player predicts the moves of recorded dialogues.
 
-    The dialogue continues with the recorded moves, so the player never sees its own predictions.
+    The player is asked for a move at every turn, but the dialogue continues with the recorded move.
+    Therefore, the player never sees its own predictions.
 
     Args:
         transcripts: the dialogues.

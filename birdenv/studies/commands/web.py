@@ -64,7 +64,7 @@ def web(
 
     People go through consent, instructions, waiting room, dialogue, survey and completion code.
 
-    An option with the name of a seat puts a player there, and people sit in the other seat; this overrides
+    An option with the name of a seat puts a player in that seat, and people in the other seat; this overrides
     the file of --config. Without any player, two people are paired. Add settings of the game as --name value.
 
     \b

@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield a pair of position and row for each row of a file. The position is a text for messages.
+    """Yield the rows of a file, each with a text that describes its position for error messages.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -169,7 +169,7 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Read a file of ratings or comparisons, which its columns tell apart.
+    """Return the judgements in a file. Its columns show whether it contains ratings or comparisons.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
@@ -220,8 +220,8 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 def joined(several: Iterable[Judgements]) -> Judgements:
     """Combine judgements from several sources. A judgement that occurs in several sources counts once.
 
-    If a rater compared the same two dialogues with the same result several times, this comparison counts as
-    often as it occurs in the source in which it is most frequent.
+    A source may contain the same comparison several times, if a rater judged two dialogues repeatedly. The
+    comparison then counts as often as in the source that contains it most often.
 
     Raises:
         InputError: a rater gave two answers to the same question.

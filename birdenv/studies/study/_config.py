@@ -119,8 +119,8 @@ class StudyConfig(_Part):
         check: the questions of the comprehension check. A person has two tries.
         seat: the seat of a person whose partner is a player; None for a random seat.
         partners: the kinds of partners, by name.
-        standby: the kind of partner, a player, for people who have waited too long; None to end their
-            participation instead.
+        standby: the name in `partners` of the player that talks to people who have waited too long; None to
+            end their participation instead.
         limits: time limits, and the limit of new people.
         codes: completion codes by ending. If a paid ending has no code, each person gets a random code.
         survey: the questions after the dialogue; None for the game's survey, or the standard questions if

@@ -22,7 +22,7 @@ class LoadedDialogues:
         self._guard = threading.Lock()  # protects the dictionaries
 
     def find(self, id: str) -> RunningDialogue | None:
-        """Return a dialogue that is in memory; None if it is not, or if it differs from the database."""
+        """Return a dialogue, or None if the dialogue is not in memory or differs from the database."""
         found = self._loaded.get(id)
         return None if found is None or found.is_lost else found
 

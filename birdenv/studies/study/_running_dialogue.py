@@ -118,7 +118,7 @@ class RunningDialogue:
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return the time at which the person in a seat began to be idle, although the person may act.
+        """Return the time at which the person in a seat became idle: able to act, but not acting.
 
         The result is None if the person may not act, if a move is being played, or if a player is thinking.
         """

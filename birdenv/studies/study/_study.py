@@ -214,7 +214,7 @@ class Study:
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
-        """Return a dialogue that is in memory; None if it is not, or if it differs from the database."""
+        """Return a dialogue, or None if the dialogue is not in memory or differs from the database."""
         return self._rooms.find(dialogue)
 
     def unloaded(self) -> list[str]:
