@@ -56,7 +56,7 @@ class Sharer:
         self._seen = len(view.heard)
         theirs: Share | None = None
         for event in news:
-            if event.action == "select":  # the other takes the rest of the last proposal
+            if event.action == "select":  # the other player takes the rest of the last proposal
                 return Move("select", self._own or self._proposals[0])
             if event.action == "message" and isinstance(event.data, str):
                 theirs = read_share(event.data, self._counts)

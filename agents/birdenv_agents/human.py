@@ -30,7 +30,7 @@ _SHORT = {
 }
 _LEAVING = ("quit", "exit")
 _ABOUT = {"show": "show (the instruction again)", "help": "help (this line)"}
-_HARD_WRAPPED = 70  # characters of a line that may go on in the next
+_HARD_WRAPPED = 70  # the length from which a line may continue on the next line
 _SQL = re.compile(
     r"\s*(select|insert|update|delete|create|drop|with\s+(recursive\s+)?\w+\s+as)\b", re.IGNORECASE
 )

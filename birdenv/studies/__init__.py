@@ -48,7 +48,7 @@ _MODULES = {
     "Study": "studies.study._study",
     "study_arena": "studies.study._study_game",
 }
-"""The module of each public name. They are imported on first use, to keep the list of commands fast."""
+"""The module of each public name. Modules are imported on first use, to keep the list of commands fast."""
 
 __all__ = [
     "Doors",

@@ -34,7 +34,15 @@ class Hello(_Frame):
 
 
 class Play(_Frame):
-    """A move in a dialogue. A frame with a `cid` that was sent before repeats a move, and is not played."""
+    """A move in a dialogue.
+
+    Attributes:
+        cid: the browser's id of the move. A frame with a known `cid` is a repetition, and is not played.
+        dialogue: the id of the dialogue; None for the person's current dialogue.
+        action: the name of the action.
+        data: the data of the action.
+        seconds: the seconds since the person began to write; None if unknown.
+    """
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
@@ -42,7 +50,6 @@ class Play(_Frame):
     action: str = Field(min_length=1, max_length=64)
     data: Any = None
     seconds: float | None = Field(None, ge=0, le=86_400)
-    """The seconds since the person began to write."""
 
 
 class Typing(_Frame):

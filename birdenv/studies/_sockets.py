@@ -29,7 +29,7 @@ FAILED: Final = 1011
 """Close code after which a browser reconnects, and sends again what was not saved."""
 
 MOST_WAITING: Final = 16
-"""The number of moves of one person that may wait while another one is played."""
+"""The number of moves of one person that may wait while another move is played."""
 
 _TABS: Final = 8  # connections of one person
 _BURST, _RATE = 30, 5.0  # frames at once, and frames a second after that

@@ -15,17 +15,17 @@ _STEPS: Final = (0.6, 1.0)
 """The first concessions, as shares of the way from the target to the middle."""
 
 _FURTHER: Final = 0.12
-"""Each further concession, as a share of the way to the other's target."""
+"""Each further concession, as a share of the way to the other player's target."""
 
 _FURTHEST: Final = 0.9
 _CLOSE: Final = 0.06
 """Prices that differ by less than this share of the way between both targets count as equal."""
 
 _MANNERS: Final = ((_CLOSE, False), (_CLOSE, True), (2.0, False))
-"""The manners usual, firm and eager: how near an acceptable price must be, and whether to concede nothing."""
+"""The usual, firm and eager style: how near an acceptable price must be, and whether to concede nothing."""
 
 _MOST_INSISTED: Final = 3
-"""After insisting this often, the player accepts the other's price, or quits if it is too bad."""
+"""After insisting this often, the player accepts the other player's price, or quits if it is too bad."""
 
 _LEAST_GUESS: Final = 0.55
 """The player assumes that a buyer's target is at least this share of the list price."""
@@ -46,9 +46,9 @@ class Bargainer:
         self.title = str(kb["item"]["Title"])
         self._bank = bank
         self._seen = 0
-        self._own: float | None = None  # the last own price
-        self._theirs: float | None = None  # the other's last price
-        self._first: float | None = None  # the other's first price
+        self._own: float | None = None  # the last price that the player named
+        self._theirs: float | None = None  # the other player's last price
+        self._first: float | None = None  # the other player's first price
         self._concessions = 0
         self._insisted = 0  # how often the same price was repeated
         self._close, self._is_firm = _MANNERS[0]

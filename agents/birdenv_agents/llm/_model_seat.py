@@ -10,7 +10,7 @@ from birdenv.dialogue import PlayerContext, Usage
 from birdenv.llm import Chat, Models, Prompt, models_of, package_prompt
 
 LEFT_OUT = "(Earlier messages were left out here because they did not fit.)"
-"""Takes the place of messages that were dropped from a history."""
+"""The note that replaces messages which were dropped from a history."""
 
 
 class ModelSeat:

@@ -20,7 +20,7 @@ _SAID: Final[Mapping[str, str]] = {
     "cut off": "Your message was cut off because it was too long.",
     "refusal": "You declined to answer.",
 }
-"""What a model reads about a message that is not a move, by the kind of fault."""
+"""The feedback to a model whose message is not a move, by the kind of fault."""
 
 _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 """The kinds of faults of unreadable moves in a log."""

@@ -13,13 +13,13 @@ from birdenv_agents.mutual_friends._own_phrases import listed
 from birdenv_agents.mutual_friends._reader import Claim, Reader
 
 GUESS: Final = 3
-"""If there are at most this many friends in question, one of them is selected."""
+"""The number of remaining friends at which the player selects one of them."""
 
 MOST_VALUES: Final = 5
 """The default for the largest number of values in one message."""
 
 _MANNERS: Final = ((MOST_VALUES, GUESS), (MOST_VALUES, 0), (1, 0), (MOST_VALUES, 20))
-"""The manners as pairs of `most_values` and `guess`: usual, talkative, terse, and selecting at once."""
+"""The styles of play, as pairs of `most_values` and `guess`: usual, talkative, terse, selecting at once."""
 
 
 class FriendsPlayer:

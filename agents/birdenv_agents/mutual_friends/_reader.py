@@ -68,7 +68,7 @@ _POSITIVE: Final = re.compile(
 )
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|none|neither|zero|sorry|unfortunately|not really|negative)\b")
 _NOT_SO_MANY: Final = re.compile(r"^\W*not (?:\d+|one|two|three|four|five|six|seven)\b")
-"""Corrects a number that was told before."""
+"""A correction of a number in an earlier message."""
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|ok|okay|and|so|well|yes|no|great|cool|then|also|or|but|hmm)\W+)*"
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
@@ -77,7 +77,7 @@ _ASKS: Final = re.compile(
 _SOMEBODY: Final = re.compile(
     r"\b(?:how many|any|anyone|anybody|somebody|someone|friends?|people|folks|guys)\b"
 )
-"""Words of questions about friends whose value none of the reader's friends has."""
+"""Words that mark a question about friends, even if the question names no value of the reader's friends."""
 _HOW_MANY: Final = re.compile(r"\bhow many\b")
 _OPEN: Final = re.compile(r"\b(?:what|which|where|how about your|what about your|tell me)\b")
 _ONLY: Final = re.compile(

@@ -75,7 +75,7 @@ class NeuralPlayer:
         self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
-        self._told = 1  # tokens whose surprise was returned; that of the first token is not defined
+        self._told = 1  # the number of tokens whose surprise was returned; the first has none
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:

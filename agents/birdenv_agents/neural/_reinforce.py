@@ -19,7 +19,7 @@ from birdenv_agents.neural._network import Network, read_network, write_network
 from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 
 _REPEATS: Final = 4
-"""Dialogues on one scenario; the mean of their rewards is the baseline."""
+"""The number of dialogues on one scenario; the mean of their rewards is the baseline."""
 _BATCH: Final = 8 * _REPEATS
 _RATE: Final = 5e-4
 _LIKENESS: Final = 0.1

@@ -25,24 +25,24 @@ from birdenv_agents.neural._network import Network, Settings, write_network
 
 Progress: TypeAlias = Callable[[float], None]
 Row: TypeAlias = tuple[Tensor, Tensor]
-"""One dialogue as a seat sees it: the numbers of what the seat knows, and of all tokens."""
+"""A dialogue as a seat sees it: the token numbers of the seat's knowledge, and of the whole dialogue."""
 
 _RARE: Final = 20
 """Words that occur less often become unknown, except in small data, where the share below decides."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 6_500_000  # about as many as all passes together go through
+_TOKENS: Final = 6_500_000  # the approximate number of tokens in all passes together
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
-"""The least number of steps in a pass, unless batches would be too small."""
-_SORTED: Final = 20  # so many batches are sorted by length together
+"""The smallest number of steps in a pass, unless batches would be too small."""
+_SORTED: Final = 20  # the number of batches that are sorted by length together
 _RATE: Final = 3e-3
 _WARM_UP: Final = 100
 _DROPOUT: Final = 0.2
 _UNHEARD: Final = 0.01
-"""Share of the words that training replaces by the unknown word, so that the network learns to handle it."""
+"""The share of words that training replaces with the unknown word, so that the network learns to use it."""
 _NUMBERS: Final = 3.0
-"""Weight of the numbers of a selection, which are rare."""
+"""The weight of the numbers of a selection, which are rare."""
 
 
 def train(

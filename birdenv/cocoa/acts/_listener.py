@@ -28,7 +28,7 @@ _INTENTS: Final = {
     r"(?:good|great|fair|fine)|works for me|that works)\b",
     "greet": r"^\W*(?:hi|hiya|hello|hey|howdy|good (?:morning|evening|afternoon))\b",
 }
-"""Patterns of sentences, by intent; the first that matches decides."""
+"""The patterns of sentences, by intent. The first matching pattern decides."""
 _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.items()}
 
 

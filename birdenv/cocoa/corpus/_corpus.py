@@ -20,7 +20,7 @@ from birdenv.runs.summaries.recorded_run import read_run
 
 HUMAN: Final = "human"
 _EPOCH: Final = 1e6
-"""Smaller times count steps, not seconds."""
+"""Smaller times are counters, not seconds since 1970."""
 CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 """The kinds of questions that the log of the simulated user distinguishes."""
 

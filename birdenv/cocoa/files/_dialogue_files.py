@@ -87,13 +87,22 @@ def _words(data: Any) -> str | None:
 
 
 _STRUCTURED: Final = ("select", "offer", JUDGED)
-"""Actions with JSON data, which some files store as text."""
+"""The actions with structured data, which some files store as JSON text."""
 _BARE: Final = ("accept", "reject", "quit")
-"""Actions without data."""
+"""The actions without data."""
 
 
 class EventRecord(FileObject):
-    """One event in a file. All times are converted to numbers, and structured data is parsed."""
+    """An event in a file.
+
+    Attributes:
+        agent: the seat that acted.
+        time: the time of the event, as a number.
+        action: the name of the action.
+        data: the data of the action; structured data is parsed.
+        start_time: the time at which the person began to type, as a number; None if unknown.
+        metadata: further facts about the event; None if there are none.
+    """
 
     agent: int
     time: int | float
@@ -130,11 +139,16 @@ class EventRecord(FileObject):
 
 
 class ExampleRecord(FileObject):
-    """One dialogue in a file. Optional fields are None or empty if they are missing.
+    """A dialogue in a file.
 
     Attributes:
-        agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
+        uuid: the id of the dialogue.
+        scenario_uuid: the id of the scenario; empty if the file does not name a scenario.
         scenario: the whole scenario; None if the file has only the scenario's id.
+        agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
+        agents_info: further facts about the systems, and the answers to surveys; None if there are none.
+        outcome: the result of the dialogue; None if the file does not contain a result.
+        events: the events of the dialogue.
     """
 
     uuid: str

@@ -18,7 +18,7 @@ from birdenv.dialogue.players import Player, PlayerFactory
 from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
-_NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share
+_NEAR: Final = 0.05  # the largest relative difference of prices that count as equal
 
 
 @runtime_checkable

@@ -158,7 +158,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """The ratings and comparisons from files or folders, and the number of unanswered questions."""
+    """Ratings, comparisons, and the number of questions that raters left unanswered."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()

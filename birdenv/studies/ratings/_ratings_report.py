@@ -94,7 +94,13 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """The statistics of ratings and comparisons. `ranking` is None if there are no comparisons."""
+    """The statistics of ratings and comparisons.
+
+    Attributes:
+        questions: the statistics of each question.
+        ranking: the ranking of players; None if there are no comparisons.
+        unanswered: the number of unanswered questions.
+    """
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None

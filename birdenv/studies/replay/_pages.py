@@ -22,7 +22,7 @@ from birdenv.studies._requests import refused, study_app
 from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
 _ROWS: Final = 200
-_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_COOKIE: Final = "replay"  # not the name of a study's cookie, since both may be open on one host
 _PRIVATE: Final = "What this seat was told is private. `birdenv web --replay FOLDER --private` shows it."
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 

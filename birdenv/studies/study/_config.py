@@ -17,7 +17,7 @@ HUMAN: Final = "human"
 Ending: TypeAlias = Literal[
     "done", "partner_left", "nobody_came", "left", "failed_check", "too_short", "full"
 ]
-"""The reasons why a person's part in a study ends."""
+"""The reasons why a person's participation in a study ends."""
 
 PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full")
 """The endings for which a person gets a completion code."""

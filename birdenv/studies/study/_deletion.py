@@ -9,7 +9,7 @@ from birdenv.studies.study._records import Person
 from birdenv.studies.study._store import Store
 
 DELETED: Final = "deleted"
-"""The status of a dialogue of which only the fact that it took place is left."""
+"""The status of a dialogue whose contents were deleted."""
 
 
 def delete_person(store: Store, name: str) -> int:

@@ -65,8 +65,8 @@ class RunningDialogue:
         self._clock = clock
         self._lock = threading.Lock()
         self.is_lost = False
-        self._wish: str | None = None  # the status with which it should be stopped
-        self._thinking: float | None = None  # when a player was asked who is still thinking
+        self._wish: str | None = None  # the status with which the dialogue should be stopped
+        self._thinking: float | None = None  # when the player was asked that is thinking now
         self._thought = 0.0  # when a player last answered
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)

@@ -18,7 +18,16 @@ MOST_PRICE: Final = 1e7
 
 
 class Listing(NamedTuple):
-    """An advertisement, with the price in dollars, and the description as a list of lines."""
+    """An advertisement from which scenarios are made.
+
+    Attributes:
+        category: the category of the item.
+        title: the title.
+        price: the price in dollars.
+        description: the lines of the description.
+        images: the names of the images; may be empty.
+        post_id: the id of the advertisement; empty if it has none.
+    """
 
     category: str
     title: str

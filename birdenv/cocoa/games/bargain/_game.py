@@ -111,7 +111,7 @@ class BargainRules(TwoSeats):
     seats = SEATS
 
     def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
-        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # in files, either may come first
+        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # in files, either role may come first
         if set(by_role) != set(ROLES):
             raise ValueError("one seat must be the buyer, and the other the seller")
         super().__init__([by_role[role] for role in ROLES], settings.cross_talk, settings.max_events)

@@ -72,7 +72,7 @@ ALPHAS: Final = (0.3, 1.0, 3.0)
 """Concentrations of the distributions of values: the smaller, the fewer different values are in a list."""
 
 _TRIES: Final = 300
-"""Items drawn for each place in a list before the distributions are drawn again."""
+"""The number of items to draw for each place in a list before new distributions are drawn."""
 
 _REDRAWS: Final = 60
 
