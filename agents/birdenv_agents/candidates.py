@@ -83,7 +83,7 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """A player that submits candidates, beginning with the one that fits best.
+    """A player that submits candidates, the best fit first.
 
     Args:
         rng: the random generator that breaks ties.

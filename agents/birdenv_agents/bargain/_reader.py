@@ -53,8 +53,8 @@ class Prices(NamedTuple):
 
     Attributes:
         listed: the list price.
-        own: the last price that the reader of the message named; None if there is none.
-        others: the last price that the other player named; None if there is none.
+        own: the last price that the reader of the message named; None before the first price.
+        others: the last price that the other player named; None before the first price.
     """
 
     listed: float

@@ -126,11 +126,11 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return a matrix with a row for each act, a column for each known part, and 1 if the act has the part.
+    """Return a matrix of zeros and ones that shows which known parts (columns) each act (row) has.
 
     Args:
         acts: the acts.
-        places: the index of the column of each known part.
+        places: the column of each known part.
     """
     found = np.zeros((len(acts), len(places)))
     for row, act in zip(found, acts, strict=True):

@@ -143,7 +143,7 @@ class History:
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
-        """Add the environment's reply: as the result of each tool call or, if there is none, as the user."""
+        """Add a reply as the result of each tool call or, if there are no calls, as a user message."""
         exchange = self._exchanges[-1]
         calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
         if not calls:

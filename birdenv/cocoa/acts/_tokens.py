@@ -88,7 +88,7 @@ class DialogueTokens:
         self._seen = 0
 
     def context(self) -> list[str]:
-        """Return what the seat knows as a list of tokens; the meaning of a token depends on its position."""
+        """Return the seat's knowledge as a list of tokens. The meaning of a token depends on its position."""
         found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]

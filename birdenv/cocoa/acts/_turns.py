@@ -91,7 +91,7 @@ class Transcripts:
             dialogue.close()
 
     def turns(self, place: int) -> list[SeenMove]:
-        """Replay the recorded dialogue with index `place`, and return its legal moves with their views.
+        """Replay the recorded dialogue with index `place`, and return its legal moves, each with its view.
 
         If the file orders the seats differently from the game, for example with the seller first, the seats
         of the moves are swapped.

@@ -47,7 +47,7 @@ def read_dialogues(
         game: the game of the dialogues.
         paths: the files, and the folders of runs and studies.
         scenarios: a file of scenarios, for dialogues that contain only scenario ids.
-        further: settings that override those of a run or a study.
+        further: settings that override the settings of a run or a study.
 
     Raises:
         InputError: no path was given, a path cannot be read or belongs to another game, or there is no

@@ -40,8 +40,8 @@ class CorpusDialogue:
         seats: the names of the seats.
         outcome: the result of the dialogue, with fields that depend on the game.
         events: the log of the dialogue, including people's judgements of messages (`eval`).
-        counts: numbers from the private record of a run: the task's `ambiguities`, those that the user
-            `disclosed`, and the questions of each kind; empty if there is no record.
+        counts: numbers from the private record of a run: of the task's `ambiguities`, of the ambiguities that
+            the user `disclosed`, and of the questions of each kind; empty if there is no record.
         surveys: people's answers to the survey, by the seat that the answers are about.
     """
 
@@ -169,7 +169,7 @@ def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str =
 
     Args:
         rows: the JSON objects.
-        source: the name of the study or file that they come from.
+        source: the name of the study or file that contains the dialogues.
         game: the name of the game of all dialogues; if empty, each dialogue's game is inferred.
     """
     return _of_examples(as_examples(map(exact, rows), source), source, game)

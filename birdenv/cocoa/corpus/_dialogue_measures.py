@@ -90,7 +90,7 @@ class Unit:
 
     Attributes:
         reading: the dialogue.
-        seat: the seat; None if the measures are those of the whole dialogue.
+        seat: the seat; None for the whole dialogue.
         values: the values of the measures, by name; measures without a value are missing.
         groups: the group to which the dialogue (or seat) belongs for each criterion, such as `outcome`.
     """

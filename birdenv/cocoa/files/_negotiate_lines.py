@@ -37,9 +37,9 @@ class _View(NamedTuple):
     """One line; the seat that spoke first comes first.
 
     Attributes:
-        kbs: what each seat knows.
+        kbs: the knowledge of each seat.
         talk: who said what.
-        ends: the seat that was the first to select.
+        ends: the seat that selected first.
         choices: the shares that the line contains, by seat; None for a seat that walked away.
     """
 
@@ -62,7 +62,7 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
     dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
-        InputError: the file cannot be read, or a line has another format.
+        InputError: the file cannot be read, or the format of a line is wrong.
     """
     found: dict[Any, _View] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):

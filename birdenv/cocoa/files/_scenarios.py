@@ -1,4 +1,4 @@
-"""Read and write schemas (the attributes of a game's items) and scenarios (what each of two seats knows)."""
+"""Read and write schemas (the attributes of a game's items) and scenarios (the knowledge of two seats)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of the dialogues of CoCoA's games, and the display of what each seat knew."""
+"""Measures of the dialogues of CoCoA's games, and the display of each seat's knowledge."""
 
 from __future__ import annotations
 

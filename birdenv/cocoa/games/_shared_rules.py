@@ -62,7 +62,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for scenarios that are generated or have no attributes; None if none is set."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 

@@ -72,7 +72,10 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """The rules of one episode. It ends when both seats have selected, or when a seat walks away."""
+    """The rules and the state of an episode of DealOrNoDeal.
+
+    The episode ends when both seats have selected a share, or when a seat walks away.
+    """
 
     seats = SEATS
 

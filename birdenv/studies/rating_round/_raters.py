@@ -164,7 +164,7 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who has given consent, or return the earlier rater if this visit has one.
+        """Admit a rater who has given consent, or return the rater who began earlier in the same visit.
 
         Args:
             id: the id of a new rater.

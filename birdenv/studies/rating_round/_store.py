@@ -58,8 +58,8 @@ class RatingStore(Database):
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
         """Add a rater who has given consent, or return the rater whom the platform sent earlier.
 
-        If a rater returns with the same browser, the platform's new parameters replace the old ones, because
-        the link back to the platform needs them.
+        If a rater returns with the same browser, the new parameters replace the old parameters, because the
+        link back to the platform needs them.
 
         Args:
             id: the id of a new rater.

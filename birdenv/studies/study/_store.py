@@ -82,8 +82,8 @@ class Store(Database):
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
         """Add a person who has given consent, or return the person whom the platform sent earlier.
 
-        If a person returns with the same browser, the platform's new parameters replace the old ones, because
-        the link back to the platform needs them.
+        If a person returns with the same browser, the new parameters replace the old parameters, because the
+        link back to the platform needs them.
 
         Args:
             id: the id of a new person.

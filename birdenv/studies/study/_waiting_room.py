@@ -60,7 +60,12 @@ class Presence:
 
 @dataclass(frozen=True)
 class Begin:
-    """A decision to begin a dialogue; `people` contains the ids of the people in the dialogue, by seat."""
+    """A decision to begin a dialogue.
+
+    Attributes:
+        dialogue: the new dialogue.
+        people: the ids of the people in the dialogue, by seat.
+    """
 
     dialogue: StoredDialogue
     people: dict[int, str]
@@ -68,14 +73,19 @@ class Begin:
 
 @dataclass(frozen=True)
 class End:
-    """A decision to end a waiting person's participation, and the reason (`ending`)."""
+    """A decision to end a waiting person's participation.
+
+    Attributes:
+        person: the id of the person.
+        ending: the reason.
+    """
 
     person: str
     ending: Ending
 
 
 class WaitingRoom:
-    """Decides what happens to waiting people. It reads the database and writes nothing.
+    """Decides when waiting people begin a dialogue or end their participation, without changing the database.
 
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
     People without a connection are not paired.

@@ -106,7 +106,10 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
 
 
 class BargainRules(TwoSeats):
-    """The rules of one episode. It ends when an offer is accepted or rejected, or when a seat walks away."""
+    """The rules and the state of an episode of Bargain.
+
+    The episode ends when an offer is accepted or rejected, or when a seat walks away.
+    """
 
     seats = SEATS
 
