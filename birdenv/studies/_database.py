@@ -57,7 +57,7 @@ class Database:
         return sqlite3.connect(name, check_same_thread=False, isolation_level=None, uri=self._for_reading)
 
     def _check(self, tables: str) -> None:
-        """Reject a file of another program and, if the file is opened for reading, a file that lacks a table."""
+        """Reject a file of another program and, when a file is opened for reading, a missing table."""
         ours = sqlite3.connect(":memory:")
         with closing(ours):
             ours.executescript(tables)

@@ -55,7 +55,7 @@ def check_questions(questions: Iterable[SurveyQuestion]) -> None:
 
     Raises:
         ValueError: a name occurs twice or is already a field of the page, a scale has one step or too many
-            steps, or `about` is unknown.
+            steps, or the subject of a question (`about`) is unknown.
     """
     seen: set[str] = set()
     for each in questions:

@@ -116,7 +116,7 @@ def study_app(
 
 
 def _page_before(request: Request) -> str:
-    """Return the address of the first page. If the request came from there, keep the platform's parameters."""
+    """Return the address of the first page, with the platform's parameters if they are in the referrer."""
     headers = request.headers
     referer = headers.get("referer")
     if not is_own_origin(referer, headers.get("host")):

@@ -165,7 +165,7 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
-    """Return the dialogues in JSON objects in CoCoA's form, such as a study exports.
+    """Return dialogues that are given as JSON objects in CoCoA's form, as a study exports them.
 
     Args:
         rows: the JSON objects.

@@ -261,7 +261,7 @@ def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Return JSON objects, such as the dialogues of a run or a study, as validated records.
+    """Return validated records of dialogues that are given as JSON objects, as runs and studies store them.
 
     Args:
         records: the JSON objects.

@@ -184,7 +184,7 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Return the judgements in JSON objects that a round of ratings has exported.
+    """Return judgements that are given as JSON objects, as a round of ratings exports them.
 
     Args:
         rows: the JSON objects.
