@@ -73,12 +73,12 @@ def web(
     birdenv web c-interact --config study.json --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
-    --replay serves no study. It shows recorded dialogues step by step, as each seat saw them.
+    With --replay, recorded dialogues are shown step by step, as each seat saw them.
 
     \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
-    --rate lets people judge recorded dialogues without seeing who talked: they answer questions, or say which
+    With --rate, people judge recorded dialogues without seeing who talked: they answer questions, or say which
     of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their judgements.
 
     \b

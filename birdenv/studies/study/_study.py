@@ -117,7 +117,7 @@ class Study:
         """Check a person's comprehension, and return False if an answer is wrong.
 
         If all answers are right, the person goes to the waiting room. The second wrong try ends the person's
-        participation. `number` is the number of the try, from 0: a try that is sent twice counts once.
+        participation. A form that is sent twice counts once; `number` is the number of its try, from 0.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
