@@ -79,7 +79,8 @@ def web(
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
     With --rate, people judge recorded dialogues without seeing who talked: they answer questions, or say
-    which of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their judgements.
+    which of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their
+    judgements.
 
     \b
     birdenv web --rate study-mutual-friends --config rating.toml
