@@ -9,6 +9,7 @@ from birdenv.dialogue.players._player import (
     SeesEnd,
     Watched,
     advance,
+    close_players,
     play,
     seat_rng,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "Watched",
     "advance",
     "as_factory",
+    "close_players",
     "play",
     "player_names",
     "plays",
