@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
-from birdenv.cocoa.corpus import CorpusDialogue, analyse, file_dialogues, listed_dialogues, page
+from birdenv.cocoa.corpus import CorpusDialogue, analyse, page
+from birdenv.cocoa.corpus._corpus import file_dialogues, listed_dialogues
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
 from birdenv.statistics import Ratio, bootstrap, correlation, ratio_figure, wilson
