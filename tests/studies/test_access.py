@@ -15,11 +15,14 @@ from web_browser import Browser, Chat, served
 from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
-from birdenv.studies import Doors, Partner, Study, StudyConfig, held_study
+from birdenv.report.access import Doors
 from birdenv.studies._connection import MAX_FRAME, as_json, read_frame
 from birdenv.studies._database import Database
 from birdenv.studies._platform import external_of, platform_of
 from birdenv.studies._requests import Newcomers
+from birdenv.studies.study._config import Partner, StudyConfig
+from birdenv.studies.study._store import held_study
+from birdenv.studies.study._study import Study
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 

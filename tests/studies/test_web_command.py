@@ -17,17 +17,13 @@ from birdenv.cocoa.files._dialogue_files import read_dataset
 from birdenv.dialogue import Move, make_game, replay
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
-from birdenv.studies import (
-    Partner,
-    Study,
-    StudyConfig,
-    open_store,
-    read_config,
-    study_arena,
-    study_game,
-    study_rows,
-)
 from birdenv.studies.commands.web import _config
+from birdenv.studies.study._config import Partner, StudyConfig
+from birdenv.studies.study._config_files import read_config
+from birdenv.studies.study._export import study_game, study_rows
+from birdenv.studies.study._store import open_store
+from birdenv.studies.study._study import Study
+from birdenv.studies.study._study_game import study_arena
 
 
 def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

@@ -26,7 +26,7 @@ class PredictsActs(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: True to choose the most probable act, False to sample an act. `predict_moves` sets it to True.
+        is_greedy: True to choose the most probable act, False to sample an act. `predict_moves` sets it.
     """
 
     is_greedy: bool
