@@ -245,8 +245,8 @@ def add_consent(
         doors: the cookies and links of the application.
         most: the number of new people from one address in a minute; None for no limit.
         is_known: a function that returns whether a person with an id has given consent before.
-        agree: a function that admits a person, given the person's id, the id on a recruiting platform, and the
-            parameters of the platform. It raises `InputError` if the person cannot be admitted.
+        agree: a function that admits a person, given the person's id, the id on a recruiting platform, and
+            the parameters of the platform. It raises `InputError` if the person cannot be admitted.
     """
     newcomers = Newcomers(most)
 

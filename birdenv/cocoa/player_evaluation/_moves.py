@@ -15,7 +15,7 @@ from birdenv.dialogue import Move, View
 from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.move import Event, as_move
 from birdenv.dialogue.players import Player, PlayerFactory, close_players
-from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
+from birdenv.statistics import Figure, Interval, Ratio, ratio_figure
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
 _NEAR: Final = 0.05  # the largest relative difference of prices that count as equal
@@ -145,8 +145,6 @@ def _perplexity(ratios: Sequence[Ratio]) -> Figure:
 
 def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
     counted = [each for each in ratios if each.below]
-    if not counted:
-        return undefined("there is nothing to count")
     return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 
