@@ -7,11 +7,11 @@ from enum import IntEnum, auto
 from typing import Final
 
 MAX_POINTS: Final = 8
-"""Maximum number of annotated points of a request for which refusals are drawn separately."""
+"""The maximum number of annotated ambiguities of a request that the user may be unable to explain."""
 
 
 class Columns(IntEnum):
-    """The columns of a table in the observation. The value of a member is the index of its column, from 0."""
+    """The base class for the columns of a table in the observation. The value of a member is its index."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -19,7 +19,10 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """The columns that describe a span of the request. All but the last two are constant in a phase."""
+    """The columns that describe a span, that is, a phrase of the request that the agent can ask about.
+
+    Flags are 0 or 1, and all other values lie between 0 and 1. `ASKED` and `INFORMED` change in a phase.
+    """
 
     EXISTS = auto()
     POSITION = auto()
@@ -32,7 +35,7 @@ class SpanColumn(Columns):
     LAST_IN_ALL = auto()
     FIRST_SENTENCE = auto()
     LAST_SENTENCE = auto()
-    QUESTION = auto()  # belongs to a sentence that asks
+    QUESTION = auto()  # the sentence is a question
     BEFORE_NUMBER = auto()
     AFTER_ARTICLE = auto()
     AFTER_PREPOSITION = auto()
@@ -41,12 +44,12 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """The columns that describe a candidate. The first three are constant in a phase."""
+    """The columns that describe a candidate statement. Flags are 0 or 1, and other values between 0 and 1."""
 
     EXISTS = auto()
-    REQUEST = auto()  # how well it fits the request; the best candidate has 1
+    REQUEST = auto()  # fit to the request; 1 for the best candidate
     FITS_REQUEST = auto()  # no candidate fits the request better
-    ANSWERS = auto()  # how well it fits the informative answers, on average
+    ANSWERS = auto()  # mean fit to the informative answers
     FITS_ANSWERS = auto()  # no candidate fits any informative answer better
     TOTAL = auto()
     BEHIND = auto()  # difference from the best candidate that was not tried
@@ -59,7 +62,7 @@ class CandidateColumn(Columns):
 
 
 class EpisodeColumn(Columns):
-    """The columns that describe the episode as a whole."""
+    """The columns that describe the episode as a whole. All values lie between 0 and 1."""
 
     PRICE = auto()
     QUESTIONS_LEFT = auto()
@@ -70,16 +73,20 @@ class EpisodeColumn(Columns):
     SPANS = auto()
     ASKED = auto()
     INFORMED = auto()
-    BEST = auto()  # share of candidates that share the first rank
-    ONE_OF_BEST = auto()  # chance of a blind guess among these
+    BEST = auto()  # share of candidates that fit best
+    ONE_OF_BEST = auto()  # chance of a blind guess among these candidates
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The numbers of spans, candidates and actions of an environment, and the meaning of the actions.
+    """The numbers of spans and candidates of an environment, and the indices of its actions.
 
     The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
     candidate j; give up.
+
+    Attributes:
+        spans: the maximum number of phrases of a request that the agent can ask about.
+        candidates: the maximum number of candidate statements of a task.
     """
 
     spans: int
@@ -87,30 +94,30 @@ class Layout:
 
     @property
     def useless(self) -> int:
-        """The index of the action that asks the useless question."""
+        """Return the index of the action that asks the useless question."""
         return self.spans
 
     @property
     def execute(self) -> int:
-        """The index of the action that executes candidate 0. The actions for the other candidates follow."""
+        """Return the index of the action that executes candidate 0, the first of the execute actions."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """The index of the action that submits candidate 0. The actions for the other candidates follow."""
+        """Return the index of the action that submits candidate 0, the first of the submit actions."""
         return self.execute + self.candidates
 
     @property
     def give_up(self) -> int:
-        """The index of the action that gives up."""
+        """Return the index of the action that gives up."""
         return self.submit + self.candidates
 
     @property
     def actions(self) -> int:
-        """The number of actions."""
+        """Return the number of actions."""
         return self.give_up + 1
 
     @property
     def draws(self) -> int:
-        """How many random numbers determine the task, price, candidate orders and refusals of an episode."""
+        """Return how many random numbers an episode needs for its task, price, orders and refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS
