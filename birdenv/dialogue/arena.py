@@ -25,7 +25,7 @@ from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, Playe
 from birdenv.errors import InputError
 
 OUTSIDE: Final = None
-"""The player of a seat for which the caller answers."""
+"""The value that stands for the player of a seat if the caller plays this seat."""
 
 
 class _Loaded:

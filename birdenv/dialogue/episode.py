@@ -189,7 +189,7 @@ class Episode:
             return self._say(text)
 
     def answer(self, text: str) -> Step:
-        """Answer the pending `question` for another seat, and return the step of the move that asked it.
+        """Answer the pending `question` for another seat, and return the resulting step.
 
         Raises:
             InputError: no question is pending.

@@ -224,7 +224,7 @@ def game_names() -> list[str]:
 
 
 def find_game(name: str) -> Game:
-    """Return the game with a name. A name `module:GAME` imports the game and registers it in this process.
+    """Return a game by its name. A name of the form `module:GAME` imports and registers the game.
 
     Raises:
         InputError: there is no such game; the message lists the known names.

@@ -21,7 +21,7 @@ PARTNER_ERROR: Final = "partner error"
 """The status of an episode that ended because the player of another seat failed, not the evaluated agent."""
 
 UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""The statuses of episodes that say nothing about the agent. Rates leave out such episodes."""
+"""The statuses of episodes that rates leave out, because they say nothing about the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ class JudgedSubmission(NamedTuple):
         place: the index of the submission's event in the log, from 0.
         sql: the submitted SQL.
         database: the name of the database.
-        golds: the gold statements. The submission has to match the result of at least one of them. Empty if
-            the verdict does not depend on the rows of a result.
+        golds: the gold statements. The submission must have the result of at least one gold statement. Empty
+            if the verdict does not depend on the rows of a result.
         verdict: the verdict on the submission, such as `passed`.
     """
 

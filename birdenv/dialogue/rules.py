@@ -1,4 +1,4 @@
-"""The interface of the rules of a game. Rules do not depend on a clock, a log or a driver."""
+"""The interface of the rules of a game, which depend neither on a clock nor on the log of the dialogue."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class WorkerLostError(BirdenvError):
 
 
 class Worker(Protocol):
-    """A process on this or another machine that plays jobs, which several threads may give it."""
+    """A worker process on this or another machine. Several threads may give it jobs at the same time."""
 
     def play(self, job: Job) -> JobResult:
         """Play a job, and return its result.

@@ -111,5 +111,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True for `Monitor`, whose entry `episode` the infos have, and False for other wrappers."""
+        """Return True if the class is `Monitor`, because infos have the entry `episode` as with `Monitor`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

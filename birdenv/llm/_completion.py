@@ -157,7 +157,7 @@ def whole_characters(value: Any) -> Any:
 
 
 UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
-"""The usage of a request that an endpoint has refused, which costs nothing."""
+"""The usage of a request that costs nothing, because the content filter of the endpoint refused it."""
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:

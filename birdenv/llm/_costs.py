@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The accounts of all roles in a run. All methods may be called from any thread."""
+    """The usage of models in a run, by role, with its budgets. Any thread may call the methods."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -143,7 +143,7 @@ class Ledger:
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Add an answer to the account of a role, unless the answer is reused and so costs nothing."""
+        """Add an answer to the account of a role. A reused answer costs nothing, so it is not counted."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:

@@ -65,7 +65,7 @@ class CallFile:
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
-        """Open the file, or begin a new file if there is none.
+        """Open the file, which may be missing. A missing file is created when the first call is added.
 
         An incomplete last line is ignored, and removed before a call is appended.
 

@@ -144,10 +144,10 @@ class ModelSettings(BaseModel):
         return request, self.call_seconds or 3 * request
 
     def model_of(self, role: Role, named: str = "") -> str:
-        """Return the name of the model for a role: `named` (from a spec), or else the model in the settings.
+        """Return the name of the model for a role: `named` or, if it is empty, the model in the settings.
 
         Raises:
-            InputError: neither names a model.
+            InputError: no model is named.
         """
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
@@ -254,7 +254,7 @@ def _checked_key(key: str, url: str) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment variables, with those in `.env` of the working directory that are not set."""
+    """Return the environment variables, completed by the file `.env` in the working directory."""
     return {**_dotenv(Path.cwd() / ".env"), **{name: value for name, value in os.environ.items() if value}}
 
 

@@ -1,4 +1,4 @@
-"""Episodes of the candidate setting that are computed from compiled tables, with the results of dialogues.
+"""Episodes of the candidate setting that are computed from tables, with the same results as in dialogues.
 
 `CompiledEpisodes` is a batch of episodes, and `CompiledSession` a single episode.
 """
@@ -199,4 +199,4 @@ class CompiledSession:
         }
 
     def close(self) -> None:
-        """Do nothing: unlike `CandidatesSession`, there is no dialogue to end."""
+        """Do nothing, because an episode that is computed from tables has no dialogue to end."""

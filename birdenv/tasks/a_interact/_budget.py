@@ -47,7 +47,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """The budget that pays for the tools in an episode. It never falls below 0.
+    """The budget of an episode, from which the prices of tools are deducted. The budget never falls below 0.
 
     Attributes:
         total: the budget at the start of the episode.
@@ -82,14 +82,14 @@ class Budget:
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Deduct the price of a tool, and return True if the budget covered it.
+        """Deduct the price of a tool, and return True if the remaining budget covered the price.
 
-        Otherwise, spend the whole remaining budget.
+        If it does not cover the price, deduct the whole remaining budget, and return False.
         """
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:
-        """Deduct the price of an invalid action, or the whole remaining budget if it is smaller."""
+        """Deduct the price of an invalid action, or the whole remaining budget if less is left."""
         self._take(_MALFORMED)
 
     def _take(self, tenths: int) -> bool:

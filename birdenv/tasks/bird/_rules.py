@@ -56,7 +56,7 @@ class BirdRules(Rules):
     Attributes:
         task: the task, with its gold SQL.
         submission: the submitted SQL; None before a submission.
-        verdict: the grader's verdict on the submission; None before it, and for a task without gold SQL.
+        verdict: the grader's verdict; None before a submission, and for a task without gold SQL.
     """
 
     seats = SEATS

@@ -41,7 +41,7 @@ class PublicBirdTask:
 
     @property
     def instance_id(self) -> str:
-        """Return the unique id of the task: `question_id`, with `#2` appended at its second occurrence."""
+        """Return the unique id of the task: `question_id`, or `question_id#2` at its second occurrence."""
         return self.question_id if self.occurrence == 1 else f"{self.question_id}#{self.occurrence}"
 
     @property
@@ -54,8 +54,8 @@ class PrivateBirdTask:
     """The part of a BIRD task that the evaluated system must not know.
 
     Attributes:
-        gold: the gold SQL statements. A submission is right if its result matches that of at least one of
-            them. Empty if the task cannot be graded.
+        gold: the gold SQL statements. A submission is right if its result matches the result of at least one
+            statement. Empty if the task cannot be graded.
     """
 
     gold: tuple[str, ...]
@@ -81,7 +81,7 @@ class BirdRecord(BaseModel):
     """One record of a BIRD task file.
 
     Attributes:
-        question_id: the id of the task; None if its position in the file is to be the id.
+        question_id: the id of the task; if it is None, the position in the file becomes the id.
         db_id: the name of the database.
         question: the question in natural language.
         evidence: a hint that helps to understand the question; may be empty.

@@ -156,7 +156,7 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Return True if an episode counts in rates: it was graded, and no other party caused a failure."""
+    """Return True if an episode counts in rates, because its status is not one of `UNRATED`."""
     return run["status"] not in UNRATED
 
 
@@ -171,8 +171,8 @@ def difficulty_means(
         scores: for each metric, the scores of the episodes in the same order, from 0 to 1.
 
     Returns:
-        For each metric, the mean by column: each difficulty, and `total`. A column without episodes has the
-        mean None. The additional metric `count` holds the numbers of episodes.
+        For each metric, a mapping from the difficulties and `total` to mean scores, which are None without
+        episodes. The additional metric `count` holds the numbers of episodes.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))

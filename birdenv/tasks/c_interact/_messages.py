@@ -68,12 +68,12 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence that says that a refused action cost a question, and how many are `left`."""
+    """Return the sentence that says that a refused action cost a question, and how many are left."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence that says that a refused action was free, and how many more will be free."""
+    """Return the sentence that says that a refused action cost nothing, and how many more will be free."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."

@@ -38,10 +38,10 @@ from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
-"""The most `execute_sql` actions in an episode with the setting `execute_sql`; more are refused."""
+"""The maximum number of `execute_sql` actions in an episode. Further actions of this kind are refused."""
 
 FREE_QUESTIONS_BACK = 2
-"""The most questions in an episode that cost nothing because the user asks what they mean (`strict`)."""
+"""The maximum number of questions in an episode that are free because the user does not understand them."""
 
 SEATS: Final = (
     Seat(
@@ -70,8 +70,8 @@ class CInteractRules(InteractRules):
         questions: the number of questions that were charged to the budget. The field `free_questions` of the
             record counts the other questions.
         max_questions: the budget: the largest number of questions that may be charged.
-        turns_left: the number of questions left in the budget. It keeps its value after the first submission,
-            even if the profile allows no more questions then.
+        turns_left: the number of questions left in the budget. This number stays the same after the first
+            submission, even if the profile allows no more questions then.
     """
 
     seats = SEATS

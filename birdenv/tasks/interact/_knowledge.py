@@ -39,7 +39,7 @@ class KnowledgeEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DatabaseNotes:
-    """The notes about one database in a benchmark folder. Two instances are never equal.
+    """The notes about one database in a benchmark folder. Instances are compared by identity, not by value.
 
     Attributes:
         schema: the CREATE statement of each table, with sample rows.
@@ -88,7 +88,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
 @lru_cache(maxsize=64)
 def user_notes(notes: DatabaseNotes) -> BriefNotes:
-    """Return the notes in the form that the simulated user needs."""
+    """Convert the notes about a database to the form that the simulated user needs."""
     columns: dict[str, str] = {}
     for key, meaning in notes.column_meanings.items():
         name = key.split("|")[-1].lower()

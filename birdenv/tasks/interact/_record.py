@@ -127,9 +127,24 @@ class FollowUpRecord(_Solution):
 
 
 class TaskRecord(_Solution):
-    """A task in a file of BIRD-Interact (its README, 'Data Fields', and birdenv's docs/data-formats.md).
+    """A task in a file of BIRD-Interact (see 'Data Fields' in its README, and birdenv's docs/data-formats.md).
 
-    The field `annotated` contains the two fields about ambiguities as they are in the file.
+    Attributes:
+        instance_id: the id of the task.
+        selected_database: the name of the database.
+        amb_user_query: the ambiguous request.
+        query: the clear request.
+        category: `Query` if the gold SQL reads data, `Management` if it changes the database.
+        high_level: True if the request is phrased in general terms; None if the file does not say.
+        difficulty_tier: the difficulty; None if the file does not say.
+        conditions: how results are compared; None if the file does not say.
+        preprocess_sql: the statements that prepare the database.
+        clean_up_sqls: the statements that clean up the database.
+        user_query_ambiguity: the ambiguities in the wording of the request.
+        knowledge_ambiguity: the ambiguities because of missing knowledge.
+        follow_up: the follow-up request; None if there is none.
+        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
+        annotated: the two fields about ambiguities, unchanged from the file.
     """
 
     instance_id: Filled

@@ -213,7 +213,7 @@ class InteractRules(Rules):
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return the number of annotated ambiguities that the user has resolved, and the number of all."""
+        """Return the number of annotated ambiguities that the user has resolved, and their total number."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)

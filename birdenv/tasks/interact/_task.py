@@ -18,12 +18,12 @@ AttemptName: TypeAlias = Literal["first", "debug"] | int
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One graded or refused submission of the system.
+    """A submission of the system, or a refused action that counted as an empty submission.
 
     Attributes:
         phase: 1 for the first request, 2 for the follow-up.
         attempt: the name or number of the attempt in the phase.
-        sql: the submitted SQL; empty if a refused action counted as a submission.
+        sql: the submitted SQL; empty for a refused action.
         status: the verdict, such as `passed`.
         passed: True if the submission passed.
         reward: the reward that the submission earned.
@@ -123,8 +123,8 @@ class PrivateTask:
         gold: the gold SQL statements; empty if the task cannot be graded.
         test_cases: the test cases, as Python code.
         conditions: how results are compared.
-        preprocess: the statements that run before the gold SQL or a submission.
-        cleanup: the statements that run after phase 1.
+        preprocess: the statements that prepare the database before the gold SQL or a submission runs.
+        cleanup: the statements that clean up the database after the gold SQL or a submission has run.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system.
         notes: the notes about the database. They are private because they include the hidden entries.
         follow_up: the second request; None if the task has only one.

@@ -16,7 +16,7 @@ from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
-"""The system's moves that the user sees: its questions; also the SQL that it runs, with results; or all."""
+"""The moves of the system that the user sees: only questions; also executed SQL with its results; or all."""
 
 LeakGuard: TypeAlias = Literal["filter", "log"]
 """What happens to an answer that reveals SQL: it is replaced, or (if people answer) only logged."""
@@ -110,7 +110,9 @@ def _instruction(question: str, brief: Brief) -> str:
 def filter_answer(
     task: CInteractTask, phase: int, question: str, move: Move, guard: LeakGuard | None
 ) -> FilteredAnswer:
-    """Return an answer of the user after the leak guard, which looks for SQL that the answer must not reveal.
+    """Check a user's answer with the leak guard, and return the answer that the system sees.
+
+    The leak guard looks for SQL and meanings that the answer must not reveal.
 
     Args:
         task: the task.

@@ -39,7 +39,7 @@ class EpisodeScore:
 
     @property
     def is_rated(self) -> bool:
-        """Return True if the episode counts in rates: it was graded, and no other party caused a failure."""
+        """Return True if the episode counts in rates, because its status is not one of `UNRATED`."""
         return self.status not in UNRATED
 
     def passed(self, phase: int, attempt: str | None = None) -> bool:

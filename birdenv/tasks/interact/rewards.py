@@ -1,7 +1,7 @@
 """The reward of each phase and attempt (BIRD-Interact §5.1), and the schemes that pay it to both seats.
 
-A price may be set on the system's questions and on the annotated ambiguities that the user's answers explain.
-Only the words of an answer decide what it explains, so a replay pays the same rewards.
+The system's questions and the annotated ambiguities that the user's answers explain may have a price. Which
+ambiguities an answer explains depends only on its words, so a replay pays the same rewards.
 """
 
 from __future__ import annotations

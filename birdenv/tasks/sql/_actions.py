@@ -12,10 +12,10 @@ SENDERS: Final = ("user", "database", "judge")
 """The possible senders of a message to the system."""
 
 TURNS: Final = 1000
-"""An upper bound of the observation `turns_left`, which is always smaller."""
+"""An upper bound of the observation field `turns_left`, which is always smaller."""
 
 BUDGET: Final = 1000.0
-"""The largest possible value of the observation `budget`."""
+"""The largest possible value of the observation field `budget`."""
 
 
 SYSTEM, USER = 0, 1
@@ -113,7 +113,7 @@ class SqlMove(dict[str, Any]):
     `{"kind": ..., "text": ...}`.
 
     Attributes:
-        trace: notes of the player on the move, which only the record of the episode shows; None without.
+        trace: an explanation of the move for the private record (see `birdenv.Move`), or None.
     """
 
     trace: Any = None

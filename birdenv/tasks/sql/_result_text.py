@@ -15,7 +15,7 @@ from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 SHOWN_ROWS = 100
 """The largest number of rows that a text shows."""
 FETCHED_ROWS = 1_000
-"""The largest number of rows that are fetched and counted. Beyond it, a text says 'more than' this number."""
+"""The largest number of rows that are fetched and counted. For more rows, a text says 'more than 1000'."""
 SHOWN_CHARACTERS = 200
 """The largest number of characters that a text shows of one value."""
 SHOWN_TEXT = 20_000
