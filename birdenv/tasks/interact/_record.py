@@ -127,7 +127,7 @@ class FollowUpRecord(_Solution):
 
 
 class TaskRecord(_Solution):
-    """A task in a file of BIRD-Interact (see 'Data Fields' in its README, and birdenv's docs/data-formats.md).
+    """A task in a file of BIRD-Interact (see "Data Fields" in its README, and docs/data-formats.md).
 
     Attributes:
         instance_id: the id of the task.
