@@ -16,7 +16,13 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 class RunSettings(BaseModel):
     """The settings of a run, except for the settings of the game and its players.
 
-    Commands have an option for each field with a description. Workers receive all settings.
+    Commands have an option for each field with a description. Workers receive all settings. Three fields have
+    no description:
+
+    Attributes:
+        episodes: the number of episodes to play, from the first on; None to play all episodes.
+        options: the options of the players, by name.
+        models: the settings of the language models.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

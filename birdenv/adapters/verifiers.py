@@ -53,7 +53,11 @@ class BirdenvTask(vf.Task[vf.TaskData]):
 
 
 class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
-    """The tasks of a game, as a taskset of verifiers."""
+    """The tasks of a game, as a taskset of verifiers.
+
+    Attributes:
+        arena: the arena of the game.
+    """
 
     def __init__(self, config: BirdenvConfig) -> None:
         super().__init__(config)

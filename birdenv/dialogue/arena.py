@@ -113,6 +113,7 @@ class Arena:
         game: the declaration of the game.
         settings: the settings of the game.
         ids: the ids of the tasks, in the order of the file.
+        players: the player of each seat as given to `make_game`, by the index of the seat.
     """
 
     def __init__(

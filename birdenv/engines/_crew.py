@@ -11,7 +11,7 @@ from birdenv.errors import BirdenvError, RunEndedError
 from birdenv.runs.jobs import Job, JobResult, Work
 
 TRIALS: Final = 3
-"""The number of times an episode is tried if its worker dies. After the first time, it has its own worker."""
+"""The number of attempts to play an episode whose worker dies. Each later attempt has a separate worker."""
 
 
 class WorkerLostError(BirdenvError):

@@ -28,6 +28,9 @@ class Processes:
     Args:
         parallel: the number of episodes that are played at the same time, in all processes together.
         address: must be None.
+
+    Attributes:
+        workers: the number of worker processes.
     """
 
     def __init__(self, parallel: int, address: str | None = None) -> None:

@@ -40,6 +40,9 @@ class RayCluster:
         address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
             cluster. Without either, Ray is started on this machine.
 
+    Attributes:
+        workers: the number of actors.
+
     Raises:
         InputError: Ray is not installed, or the cluster cannot be used.
     """

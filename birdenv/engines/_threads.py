@@ -58,6 +58,10 @@ class Threads:
     Args:
         parallel: the number of episodes that are played at the same time.
         address: must be None.
+
+    Attributes:
+        workers: the number of processes that play episodes, which is 1.
+        shares_process: True, because this process is the process of the run.
     """
 
     workers: Final = 1

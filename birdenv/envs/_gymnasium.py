@@ -46,6 +46,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         sampling: which tasks a reset without options draws, and how often; see `sample_tasks`.
         **settings: settings of the game, and the players of the other seats, by seat name.
 
+    Attributes:
+        kinds: the names of the seat's actions. The index of a name is the `kind` of an action.
+
     Raises:
         InputError: settings, files or names cannot be used.
     """

@@ -62,6 +62,9 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
         **settings: settings of the game, and the players of the other seats, by seat name.
 
+    Attributes:
+        kinds: the names of the seat's actions. The index of a name is the `kind` of an action.
+
     Raises:
         InputError: settings, files or names cannot be used.
     """

@@ -38,7 +38,7 @@ class Prompt:
 
     @classmethod
     def from_file(cls, path: Path) -> Prompt:
-        """Read a template from a file.
+        """Return the template in a file.
 
         Raises:
             InputError: the file cannot be read, or is not a valid template.

@@ -26,6 +26,7 @@ class CompiledEpisodes:
     """A batch of n episodes that are computed from compiled tables.
 
     Attributes:
+        layout: the numbers of spans and candidates, and the indices of the actions.
         tables: the compiled tables of the tasks.
         state: the part of the episodes that agents see, from which observations and masks are computed.
         tasks: the index of each episode's task. Shape (n,).

@@ -58,6 +58,9 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         max_candidates: the maximum number of candidates of a task.
         **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
+    Attributes:
+        layout: the numbers of spans and candidates, and the indices of the actions.
+
     Raises:
         InputError: settings or files cannot be used, or no task has candidates.
     """

@@ -35,6 +35,9 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: must be None.
         **settings: settings of `CInteractCandidatesEnv`, except profile, user and rewards.
 
+    Attributes:
+        layout: the numbers of spans and candidates, and the indices of the actions.
+
     Raises:
         InputError: settings or files cannot be used.
     """
