@@ -1,7 +1,7 @@
 """The transcript of a dialogue (`Example`), and the records of an episode in run folders.
 
 An episode has a public record, a private record, and a record of durations. If the infrastructure or the
-player of another seat fails, the episode breaks off, which the records show.
+player of another seat fails, the episode ends at once, and its public record describes the failure.
 """
 
 from __future__ import annotations

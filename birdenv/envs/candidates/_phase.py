@@ -20,7 +20,7 @@ from birdenv.envs.candidates._layout import CandidateColumn, Layout, SpanColumn
 from birdenv.sql import is_single_query, may_write, tokens
 
 USELESS: Final = "Is there anything else that I should know?"
-"""The useless question, which is about no span of the request."""
+"""The text of the useless question (see `Layout`), which is about no span of the request."""
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9'’]*(?:-[A-Za-z0-9]+)*")
 _TOKEN: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[a-z]+")

@@ -1,4 +1,4 @@
-"""The messages of a-Interact to the system, and the answers of the six tools that read about a database."""
+"""The messages of a-Interact to the system, and the answers of the six tools that explain the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST = 60_000
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of a tool that reads about the database, cut to `LONGEST` characters.
+    """Return the answer of a tool that explains the database, cut to `LONGEST` characters.
 
     Args:
         kind: the name of the tool, such as `get_schema`.
