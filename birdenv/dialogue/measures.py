@@ -200,7 +200,7 @@ class GameDisplay:
         request: returns the request with which the episode began.
         sections: returns further sections that everybody may see.
         phases: returns the judged steps of the episode.
-        subject: returns the words of an event that name the topic of an answer; empty if there are none.
+        subject: returns the words in an answer that name its topic, or an empty string.
         submissions: returns the submissions with their gold statements. Pages show everybody how many rows
             differ, but they show the rows only to readers who may see the gold SQL.
         notes: returns private remarks on events, by the event's index in the log.

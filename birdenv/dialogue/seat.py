@@ -22,7 +22,7 @@ CUT: Final = "cut"
 """The key of the object `{"cut": length}`, which replaces a text in the log that is too long."""
 
 SEPARATOR: Final = "|"
-"""The separator between the fields of an action in a format that has only one text for all of them."""
+"""The separator between the fields of an action, in formats that write all fields as one text."""
 
 Fault: TypeAlias = Literal["unknown", "illegal", "malformed", "too_long", "empty"]
 """The reason why a move is refused: its action does not exist or is not possible, or its data is invalid."""

@@ -53,9 +53,9 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 class Poster:
     """A client for one endpoint, for any thread. Returned texts and errors never contain the API key.
 
-    The `openai` client provides the URL and the headers, and its transport sends the requests. The client
-    itself is not used to send them, because it takes twice as long as the transport. Each request in progress
-    has its own connection, because a shared pool would search all its connections for each request.
+    The `openai` client provides the URL and the headers, but only its transport is used to send requests,
+    because the client takes twice as long as the transport. Each request in progress has its own connection,
+    because a shared pool would search all its connections for each request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:

@@ -179,7 +179,12 @@ class AgentDatabase:
         return result_text(result), count
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement that ran in an earlier process, in which `show` returned this `count`."""
+        """Record a statement of a resumed episode that ran in an earlier process.
+
+        Args:
+            sql: the statement.
+            count: the number that `show` returned in that process.
+        """
         self._past.recall(sql, count)
         self._is_recalled = True
 

@@ -1,6 +1,6 @@
 """The settings of c-Interact and a-Interact, and the loader of their tasks from a benchmark folder.
 
-A folder has the layout of lite, full or mini, or that of birdenv's demo.
+The folder has the layout of BIRD-Interact's lite, full or mini edition, or of birdenv's demo.
 """
 
 from __future__ import annotations

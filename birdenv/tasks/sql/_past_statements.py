@@ -30,7 +30,12 @@ class PastStatements:
         return len(self._past)
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement that ran in an earlier process, in which `ran` returned this `count`."""
+        """Record a statement of a resumed episode that ran in an earlier process.
+
+        Args:
+            sql: the statement.
+            count: the number that `ran` returned in that process. Only so many statements are kept.
+        """
         self._past.append(sql)
         del self._past[count:]
 
