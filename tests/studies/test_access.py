@@ -192,14 +192,17 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     running, port = study
     admin = Browser(port)
     assert (
-        admin.get("/admin/export") == admin.get("/admin/export/people.csv") == admin.get("/admin/now") == 403
+        admin.get("/admin/export/transcripts.json")
+        == admin.get("/admin/export/people.csv")
+        == admin.get("/admin/now")
+        == 403
     )
     assert admin.post("/admin", {"token": "wrong"}) == 403
     assert "People now" not in admin.page
     folder = Path(running.store.path).parent
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200
     assert "People now" in admin.page
-    assert admin.get("/admin/export") == 200
+    assert admin.get("/admin/export/transcripts.json") == 200
     person = Browser(port)
     person.enter()
     assert admin.get("/admin/export/people.csv") == 200
