@@ -51,8 +51,8 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
         (failed, "ended early, counted as failed"),
-        (void, "ended with an error of another seat's player, not counted"),
-        (lost, "ended because the infrastructure failed, not counted"),
+        (void, "ended early with an error of another seat's player, not counted"),
+        (lost, "ended early because the infrastructure failed, not counted"),
     ):
         if found:
             first, count = found[0], counted(len(found), "episode")

@@ -232,7 +232,7 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
     assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in text
-    assert "to questions that name nothing it told 1 of 2 points" in text
+    assert "questions that name nothing revealed 1 of 2 points" in text
     ran = birdenv(
         "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
     )
