@@ -1,4 +1,4 @@
-"""The usage of a player: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
+"""A player's model usage: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Usage:
 
 @runtime_checkable
 class ReportsUsage(Protocol):
-    """A player that reports its usage of models in the episode."""
+    """A player that reports its model usage in the episode."""
 
     def usage(self) -> Usage | None: ...
 
 
 def usage_of(player: Any) -> Usage | None:
-    """Return the usage that a player reports, or None if the player reports no usage.
+    """Return the model usage that a player reports, or None if the player reports no usage.
 
     Raises:
         TypeError: the player's `usage()` returned neither a `Usage` nor None.

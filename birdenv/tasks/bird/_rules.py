@@ -56,7 +56,7 @@ class BirdRules(Rules):
     Attributes:
         task: the task, with its gold SQL.
         submission: the submitted SQL; None before a submission.
-        verdict: the grader's verdict; None before a submission, and for a task without gold SQL.
+        verdict: the grader's verdict; None before a submission or if the task has no gold SQL.
     """
 
     seats = SEATS
@@ -235,7 +235,7 @@ class BirdRules(Rules):
 
 
 def task_fields(task: BirdTask) -> dict[str, Any]:
-    """Return the fields that describe a task in the record of an episode: its difficulty and database."""
+    """Return the fields that describe a task in an episode record: its difficulty and database."""
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 

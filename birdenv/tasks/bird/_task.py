@@ -1,4 +1,4 @@
-"""BIRD tasks, and the reader of BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
+"""BIRD tasks, and a reader for BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class PrivateBirdTask:
 
     Attributes:
         gold: the gold SQL statements. A submission is right if its result matches the result of at least one
-            statement. Empty if the task cannot be graded.
+            of these statements. Empty if the task cannot be graded.
     """
 
     gold: tuple[str, ...]
@@ -132,7 +132,7 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
 
     Args:
         path: the task file (JSON or JSONL).
-        dialect: the dialect whose SQL is read from records that have SQL for several dialects.
+        dialect: the dialect to read from records that have SQL for several dialects.
 
     Raises:
         InputError: the file cannot be read, or a field of a record is missing or has a wrong value.

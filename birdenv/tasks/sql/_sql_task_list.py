@@ -24,7 +24,7 @@ class SqlTasks(TaskList, Generic[T]):
         data_file: the path of the task file.
         settings: the settings that selected the tasks.
         limits: the limits for running one statement.
-        everything: all tasks of the file, including tasks that are not selected.
+        everything: all tasks in the file, including tasks that are not selected.
     """
 
     def __init__(
