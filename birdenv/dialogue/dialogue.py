@@ -136,7 +136,10 @@ class Dialogue:
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the text of all messages to a seat after its first `after` events, and the last sender."""
+        """Skip the first `after` events of a seat, and return the text of all later messages to it.
+
+        The second value is the sender of the last message.
+        """
         return self._words(self._sides[seat], after)
 
     def apply(

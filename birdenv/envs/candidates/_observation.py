@@ -1,4 +1,4 @@
-"""The state of a batch of candidate episodes, from which observations and action masks are computed.
+"""The state of a batch of candidate episodes, and the observations and action masks computed from it.
 
 A single environment has a batch of one episode, whose state may come from a dialogue. The state of a vector
 environment comes from compiled tables. All observations are computed by the same code.
@@ -18,7 +18,7 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class CandidateState:
-    """The state of n episodes. Candidates are in the order in which the agent sees them.
+    """The state of n episodes. Candidates are in the order shown to the agent.
 
     Attributes:
         layout: the numbers of spans and candidates.
@@ -104,7 +104,7 @@ class CandidateState:
             who: the indices of the episodes.
             candidate: the index of the executed candidate in each of these episodes.
             rows: the value of `rows_shown` for each result.
-            results: a number for each result; equal results of an episode have equal numbers.
+            results: a number for each result; equal results in an episode have equal numbers.
         """
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
@@ -118,7 +118,7 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Record that the given candidates were submitted in the episodes `who`, and are wrong."""
+        """Record that the given candidates were submitted in the episodes `who` and failed."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:
@@ -171,7 +171,7 @@ class CandidateState:
 
 
 def observation_space(layout: Layout) -> spaces.Dict:
-    """Return the observation space of an episode: flattened tables of numbers from 0 to 1."""
+    """Return the observation space for an episode: flattened tables of numbers from 0 to 1."""
     sizes = {
         "spans": layout.spans * len(SpanColumn),
         "candidates": layout.candidates * len(CandidateColumn),

@@ -58,7 +58,7 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Return True if an episode passed a phase in the attempt `first` or `debug`; by default, in either."""
+    """Return True if an episode passed a phase in the given attempt (`first` or `debug`; None for either)."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )
