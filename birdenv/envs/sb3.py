@@ -112,5 +112,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True if the class is `Monitor`, because infos have the entry `episode` as with `Monitor`."""
+        """Return True if the class is `Monitor`, because `info` contains the `episode` entry of `Monitor`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -126,7 +126,7 @@ class CandidateState:
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of possible actions, shape (n, actions). No action is possible twice in a phase."""
+        """Return a mask of possible actions, shape (n, actions). No action can be repeated in a phase."""
         layout = self.layout
         made = np.ones((len(self.turns_left), layout.actions), np.bool_)
         ask = self.can_ask[:, None]
