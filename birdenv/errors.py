@@ -60,7 +60,7 @@ class SettingError(InputError):
         return self.under(self.name)
 
     def under(self, name: str) -> str:
-        """Return the message with `name` in place of the name of the setting."""
+        """Return the message with `name` in place of the setting's name."""
         return f"{name}{self.args[1]}"
 
 
@@ -88,7 +88,7 @@ class RunEndedError(InfrastructureError):
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return a description of the first invalid field of a record.
+    """Return a description of the first invalid field in a record.
 
     Args:
         error: the error that Pydantic raised for the record.

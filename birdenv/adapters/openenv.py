@@ -91,7 +91,7 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """Return the id of the episode and the number of its steps so far."""
+        """Return the episode id and the number of steps so far."""
         return self._state
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """Download the public benchmarks from the places where their authors publish them.
 
 The file `sources.json` in this folder lists these places, and the day on which each was last checked.
-Downloads are not trusted: nothing is written outside of the target folder, no links are created, and an
-archive is unpacked completely or not at all, within size limits.
+Downloads are not trusted: nothing is written outside the target folder, no links are created, and an archive
+is unpacked completely or not at all, within size limits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """A place from which a data set, or a part of it, can be downloaded.
+    """A source for downloading a data set or part of it.
 
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set on the Hugging Face Hub).
@@ -80,7 +80,7 @@ class Published(_Record):
         title: the name shown to people.
         licence: the licence.
         home: the home page address.
-        places: the places from which to download the benchmark.
+        places: the places to download the benchmark from.
         task_files: the possible names of the task file.
         next: the command that runs the benchmark once it is downloaded.
         dumps: the place that has the PostgreSQL dumps; None if there are none.
@@ -115,7 +115,7 @@ def fetch_hub(place: Place, folder: Path) -> None:
 
     Raises:
         InfrastructureError: the Hub cannot be reached, or the download is damaged.
-        InputError: the library is missing, the data set is too large, or a file name points outside of the
+        InputError: the library is missing, the data set is too large, or a file name points outside the
             folder.
     """
     try:
@@ -176,7 +176,7 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
         called: the name of the archive in error messages; by default, its path.
 
     Raises:
-        InputError: the archive is damaged, contains links, encrypted files or names that point outside of the
+        InputError: the archive is damaged, contains links, encrypted files or names that point outside the
             folder, expands too much, or contains a file or folder that already exists.
         InfrastructureError: the folder cannot be written, or the disk is full.
     """

@@ -58,8 +58,8 @@ def verify_records(
             checked.
         source: the databases that the oracle plays on; by default, the SQLite files in the folder.
         dialect: the dialect of the records' SQL, if there is no source.
-        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (tasks
-            whose database exists), or `none`.
+        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (only
+            tasks for which the database exists), or `none`.
         partial: whether missing gold is allowed. If so, tasks without gold are only counted.
         today: the current date for SQL, such as 2025-02-19; None for the real date.
         progress: called after each task, with the task id.

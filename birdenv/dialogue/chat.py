@@ -154,8 +154,8 @@ def read_tool_call(message: Any, seat: Seat) -> ToolCall:
 
     The message must have exactly one entry in `tool_calls`; an entry by itself, or its `function` by itself,
     is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must fit
-    the action. A message without tool calls becomes the move `no_call`, and any other invalid message becomes
-    the move `malformed`. The data of these two moves is the text of the message.
+    the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
+    becomes the move `malformed`. Both moves have the text of the message as data.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None

@@ -136,8 +136,8 @@ class SurveyQuestion:
         about: the subject of the question: `partner`, `self` or `dialogue`.
         scale: the number of steps on the rating scale, or 0 if the answer is free text.
         required: True if people must answer the question.
-        low: the meaning of the lowest step of the scale.
-        high: the meaning of the highest step of the scale.
+        low: the meaning of the lowest step on the scale.
+        high: the meaning of the highest step on the scale.
     """
 
     name: str
@@ -159,16 +159,16 @@ class Game:
         settings: the class of the game's settings.
         tasks: a function that loads the tasks for given settings.
         title: a line that describes the game to people.
-        study_title: the title of the pages that the participants of a study see.
-        evaluated: the index of the seat whose player is evaluated.
+        study_title: the title of the pages that study participants see.
+        evaluated: the index of the evaluated seat.
         players: the specs of the default players in the other seats, by the index of the seat.
         read_text: a function that converts a model's text in the game's markup to a move; None if the game
             has no markup.
         markup_help: the text that tells a model how to write a move in the game's markup.
         record_model: the class that describes a record in a data file; None if the game has no data files.
         survey: the questions that people answer after an episode.
-        measures: the figures in summaries and comparisons of runs; by default, the mean reward.
-        display: the parts of a recorded episode that people see in addition to the dialogue.
+        measures: what run summaries and comparisons measure; by default, the mean reward.
+        display: the parts of a recorded episode to show in addition to the dialogue.
         with_people: the default settings that differ when a person plays a seat, by seat name.
     """
 

@@ -1,8 +1,8 @@
 """Declarations of what a game measures, and of the parts of its episodes that people see.
 
-`Game.measures` declares how the figures of a run are computed from the records of its episodes;
-`birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that appear
-in `birdenv show` and on the pages of `birdenv.report`. Neither package depends on any game.
+`Game.measures` declares how a run's figures are computed from its episode records; `birdenv.runs` adds
+intervals, tables and files. `Game.display` declares the parts of an episode that appear in `birdenv show` and
+on the pages of `birdenv.report`. Neither package depends on any game.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Measure:
         over: `rated` if the mean excludes episodes with a status in `UNRATED`, `all` if it includes all
             episodes.
         by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also plots the figures of the groups, on a scale from 0 to 1.
+        drawn: True if the summary also plots each group's figure, on a scale from 0 to 1.
         compared: True if `birdenv compare` compares runs by this figure. A rate then also has pass^k and
             pass@k.
-        least: the smallest possible figure of an episode.
-        most: the largest possible figure of an episode.
+        least: the minimum figure for an episode.
+        most: the maximum figure for an episode.
         silent: a description of the episodes for which `value` returns None, used in a note on their number;
             empty for no note.
         note: a remark that readers need to understand the figure.
@@ -98,10 +98,10 @@ class GameMeasures:
         group_titles: the title of the table for each kind of group, such as `By difficulty`.
         group_order: the names of groups that come first in a table, in this order. Other groups follow,
             sorted by name.
-        clusters: the kind of group whose tasks resemble each other, such as `database`. Intervals are also
+        clusters: the kind of group in which tasks resemble each other, such as `database`. Intervals are also
             computed by resampling these groups instead of single tasks. None for no such intervals.
         details: returns the rest of the summary, given the public and the private records of a run.
-        settings: the fields of `config.json` that the summary repeats, because figures depend on them.
+        settings: the fields in `config.json` that the summary repeats, because figures depend on them.
     """
 
     measures: tuple[Measure, ...]
@@ -169,7 +169,7 @@ class Phase(NamedTuple):
 
 
 class JudgedSubmission(NamedTuple):
-    """A submission of SQL, whose result a page can compare with the result of the gold SQL.
+    """An SQL submission. A page can compare its result with the result of the gold SQL.
 
     Attributes:
         place: the index of the submission's event in the log, from 0.
@@ -198,7 +198,7 @@ class GameDisplay:
     Most functions take the public record of an episode; some also take its private record.
 
     Attributes:
-        request: returns the request with which the episode began.
+        request: returns the request that the episode began with.
         sections: returns additional sections that everybody may see.
         phases: returns the judged steps of the episode.
         subject: returns the words in an answer that name its topic, or an empty string.

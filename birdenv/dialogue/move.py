@@ -91,7 +91,7 @@ class Step(NamedTuple):
             also plays the other seat, and that seat was asked a question.
         malformed: True if the move could not be read.
         void: True if an infrastructure failure, or a failure of another seat's player, ended the episode.
-            Such an episode says nothing about the policy: leave it out of training and of every rate.
+            Such an episode says nothing about the policy: exclude it from training and from all rates.
     """
 
     text: str
@@ -143,7 +143,7 @@ class View(NamedTuple):
         heard: the events that this seat has seen, oldest first.
         waits: True if another seat may act as well, so the player can wait (return None).
         kb: the seat's knowledge as JSON data, which `instruction` contains as text; None for no data.
-        choices: the possible values of a field of the kind `item`.
+        choices: the possible values for a field of the kind `item`.
         extras: additional public values from the game, such as candidate statements, by name.
     """
 

@@ -1,6 +1,6 @@
 """The text and panels that web pages show to a person in a seat.
 
-A game declares the texts with its seats (`Seat.words`). Its rules say how much the person can still do
+A game declares the text with its seats (`Seat.words`). Its rules say how much the person can still do
 (`Rules.left_in_words`), and what the page shows beside the conversation (`Rules.panels`). The pages
 themselves do not depend on any game.
 """

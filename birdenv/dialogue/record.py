@@ -106,7 +106,7 @@ class Failure:
     Attributes:
         status: the status of the episode, such as `infra_error`.
         error: a one-line description of the failure, for people.
-        seat: the index of the seat whose player failed; None if no player failed.
+        seat: the index of the seat with the player that failed; None if no player failed.
     """
 
     status: str

@@ -91,7 +91,7 @@ class Rules(ABC):
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
         """Refuse an illegal or malformed move of a seat that may act, and return the reply.
 
-        A game may charge a price for such a move. A move out of turn is free and never reaches this method.
+        A game can charge for such a move. A move out of turn is free and never reaches this method.
         """
         action = self.seats[seat].by_name.get(move.action)
         if action is None:
@@ -103,7 +103,7 @@ class Rules(ABC):
         return Reply(f"Not done: {said}. Possible actions: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
-        """Play the move `quit`, by which a seat leaves the episode for good."""
+        """Play the move `quit`: the seat leaves the episode for good."""
         self.stop("left")
         return Reply("You left.")
 
@@ -146,7 +146,7 @@ class Rules(ABC):
     def panels(self, seat: int) -> tuple[Panel, ...]:
         """Return the panels that a web page shows beside the conversation to a person in a seat.
 
-        Panels are constant, and show only what the seat may know. For a seat without panels, pages show the
+        Panels are constant, and show only what the seat may know. If a seat has no panels, pages show its
         plain knowledge and instruction.
         """
         return ()

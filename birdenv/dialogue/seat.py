@@ -1,6 +1,6 @@
 """Declarations of a game's seats (the roles in the game), their actions, and the fields of the actions.
 
-Action spaces, tool schemas, forms and help texts are derived from these declarations, which are the same in
+Action spaces, tool schemas, forms and help text are derived from these declarations, which are the same in
 all episodes.
 """
 
@@ -156,7 +156,7 @@ class Action:
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
-        """Convert the named arguments of a tool call to the data of a move.
+        """Convert a tool call's named arguments to the data for a move.
 
         Raises:
             ValueError: an argument is unknown or missing.
@@ -170,7 +170,7 @@ class Action:
         return dict(arguments) if names else None
 
     def arguments_of(self, data: Any) -> dict[str, Any]:
-        """Convert the data of a move to the named arguments of a tool call."""
+        """Convert a move's data to the named arguments for a tool call."""
         if len(self.fields) == 1:
             return {self.fields[0].name: data}
         return dict(data) if isinstance(data, Mapping) else {}
@@ -215,7 +215,7 @@ class Seat:
             observation space, an integer becomes a `Discrete`, and any other number a `Box`.
         phases: the maximum number of phases in an episode.
         waits: True if the player may wait instead of moving.
-        items: the maximum number of values to choose from in a field of the kind `item`.
+        items: the maximum number of choices for a field of the kind `item`.
         guide: an explanation of the game for a person in the seat; models and programs get the instruction.
         words: the text that web pages show to a person in the seat.
     """

@@ -28,7 +28,7 @@ def env(**settings: Any) -> Any:
 
 
 class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
-    """c-Interact in PettingZoo's parallel form. In each step, only the agent whose turn it is acts.
+    """c-Interact in PettingZoo's parallel form. Agents still take turns: only one of them acts in each step.
 
     The arguments are those of `raw_env`.
     """
@@ -41,7 +41,7 @@ class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)
-    """c-Interact in PettingZoo's AEC form, without PettingZoo's checks.
+    """c-Interact in PettingZoo's AEC form, without the wrappers that check the order of calls.
 
     The arguments are those of `CInteractEnv`, except `user`.
     """

@@ -220,9 +220,9 @@ _ByAgent = dict[str, Any]
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
     """A PettingZoo environment for any registered game. Each seat has an agent, and all agents act at once.
 
-    The seats that may act at the start of a step act in the order of their indices. An action is ignored if
-    its seat may not act, or if the action of an earlier seat in the same step has made it impossible. Names,
-    spaces, options and infos are those of `DialogueAEC`.
+    In each step, the seats that may act at the start of the step act in index order. An action is ignored if
+    its seat may not act, or if an earlier seat's action in the same step made it impossible. Names, spaces,
+    options and infos are those of `DialogueAEC`.
 
     Args:
         game: the name of the game.

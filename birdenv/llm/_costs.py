@@ -105,8 +105,8 @@ class Account:
         prompt_tokens: the number of prompt tokens, as far as endpoints report it.
         completion_tokens: the number of completion tokens, as far as endpoints report it.
         cost_usd: the cost in US dollars, as far as prices are known.
-        unpriced: the number of calls whose cost is not known.
-        unmetered: the number of calls whose token count is not known.
+        unpriced: the number of calls with an unknown cost.
+        unmetered: the number of calls with an unknown token count.
         troubles: the number of failed requests, by kind of failure.
     """
 
@@ -136,7 +136,7 @@ class Ledger:
             calls: the number of earlier calls.
             cost: their cost in US dollars, as far as it is known.
             tokens: the number of their tokens.
-            unpriced: the number of earlier calls whose cost is not known.
+            unpriced: the number of earlier calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)
@@ -182,7 +182,7 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return the cost in US dollars and the number of tokens of the whole run so far."""
+        """Return the total cost in US dollars and the total number of tokens so far, for the whole run."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)

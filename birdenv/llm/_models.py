@@ -58,7 +58,7 @@ class Models:
         Args:
             role: the role of the seat, which decides which settings apply.
             model: the name of the model in the player's spec; if it is empty, the settings name the model.
-            scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
+            scope: the task, the episode number and the seat, such as `library_1/0/system`.
             seed: the seed that is sent with every request; None for no seed.
 
         Raises:
@@ -122,7 +122,7 @@ class Models:
         """Return the recorded answer to a request, or send the request to the endpoint and record its answer.
 
         Args:
-            role: the role whose endpoint is used.
+            role: the role, which determines the endpoint.
             key: the key under which the call is recorded.
             body: the body of the request.
             entry: the request in the form to record.

@@ -1,9 +1,9 @@
 """Record model calls in an append-only file. A call is recorded before its answer is used.
 
-The key of a call is a digest of its scope (the task, the number of the episode and the seat), its request
-(excluding parameters that do not change the answer), and the number of equal requests that were made earlier
-in the scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the
-same answers in the same order.
+The key of a call is a digest of its scope (the task, the episode number and the seat), its request (excluding
+parameters that do not change the answer), and the number of equal requests that were made earlier in the
+scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the same
+answers in the same order.
 
 The recorded calls also contain the dialogues of a run as its models saw them.
 """
@@ -33,7 +33,7 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     """Return the key under which a call is recorded.
 
     Args:
-        scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
+        scope: the task, the episode number and the seat, such as `library_1/0/system`.
         request: the body of the request.
         again: the number of equal requests that were made earlier in the scope.
     """
@@ -60,8 +60,8 @@ class CallFile:
         path: the path of the file.
         calls: the number of paid calls in the file when it was opened.
         cost: the cost of these calls in US dollars, as far as it is known.
-        tokens: the number of tokens of these calls.
-        unpriced: the number of these calls whose cost is not known.
+        tokens: the number of tokens in these calls.
+        unpriced: the number of these calls with an unknown cost.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -305,7 +305,7 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of all messages in the last of several calls, and its answer's unchanged text.
+    """Return the text of all messages in the last of several calls, and the unchanged text of the answer.
 
     Args:
         calls: the call file.

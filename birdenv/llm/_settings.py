@@ -159,7 +159,7 @@ class ModelSettings(BaseModel):
         """Return the endpoint for a role's calls.
 
         An API key is sent only to the endpoint for which it was given. If the user has a separate endpoint,
-        the variable `BIRDENV_USER_API_KEY` holds the key; without this variable, no key is sent.
+        the variable `BIRDENV_USER_API_KEY` holds the key; if this variable is not set, no key is sent.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
@@ -210,7 +210,7 @@ class ModelSettings(BaseModel):
         """Return the settings that a run's records depend on, except those that have their default value.
 
         Raises:
-            InputError: a file of prompts cannot be read.
+            InputError: a prompt file cannot be read.
         """
         of_user = self.user_prompts
         found = {

@@ -4,8 +4,8 @@ This module does not decide which SQL is safe to run: the engines do that, after
 function takes linear time, even for hostile text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
-an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer,
-without losing a character.
+an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer, and
+keeps every character.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """Return SQL in a normal form: tokens in the form of `spelling`, separated by spaces, and no comments."""
+    """Return SQL in a normal form: without comments, and with its tokens in normal form, joined by spaces."""
     return " ".join(map(spelling, tokens(sql)))
 
 

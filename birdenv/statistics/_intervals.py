@@ -48,7 +48,7 @@ class Figure(NamedTuple):
     Attributes:
         value: the value, or None if the statistic is not defined.
         interval: the 95 % interval, or None if there is none.
-        why: the reason why there is no value or no interval, without a full stop; otherwise empty.
+        why: the reason why there is no value or no interval, with no final full stop; otherwise empty.
     """
 
     value: float | None
@@ -327,7 +327,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Round all floats in a JSON value to six decimals, so that files do not depend on rounding errors."""
+    """Round all floats in a JSON value to six decimals, which makes files independent of rounding errors."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

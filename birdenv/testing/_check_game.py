@@ -1,4 +1,4 @@
-"""A checker that finds common mistakes in a game by playing it."""
+"""A checker that plays a game to find common mistakes."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ class Family:
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
-        """Return the SQL condition that selects the rows for a combination, without the word WHERE."""
+        """Return the SQL condition that selects the rows for a combination, not including the word WHERE."""
         found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
         found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
         return " AND ".join(found)
@@ -220,7 +220,7 @@ class Family:
         return ", ".join(shown)
 
     def rows(self, combination: Sequence[int]) -> str:
-        """Return the FROM and WHERE clauses for a combination, without the word FROM."""
+        """Return the FROM and WHERE clauses for a combination, not including the word FROM."""
         return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
 
 

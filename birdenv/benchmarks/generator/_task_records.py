@@ -48,14 +48,14 @@ class GeneratedFollowUp:
     statements: tuple[str, ...] = ()
 
     def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
-        """Return the SQL of each candidate, given the combination of meanings that the user meant before."""
+        """Return each candidate's SQL, given the combination that the user meant by the first request."""
         if self.statements:
             return list(self.statements)
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Draw a follow-up that asks for some of the same rows. Return None if there is no such follow-up."""
+    """Draw a follow-up that asks for a subset of the rows. Return None if there is no such follow-up."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name

@@ -54,7 +54,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity. This is
             drawn for each ambiguity in each episode.
         questions: the maximum number of questions in every task.
-        candidates: prediction files whose statements replace the tasks' own candidates.
+        candidates: prediction files with statements that replace the tasks' own candidates.
         max_spans: the maximum number of spans to ask about; later spans of the request are left out.
         max_candidates: the maximum number of candidates for a task.
         **settings: the settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.

@@ -1,7 +1,7 @@
 """The state of a batch of candidate episodes, and the observations and action masks computed from it.
 
-A single environment has a batch of one episode, whose state may come from a dialogue. The state of a vector
-environment comes from compiled tables. All observations are computed by the same code.
+A single environment has a batch of one episode, and its state can come from a dialogue. A vector
+environment's state comes from compiled tables. The same code computes all observations.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            spans: the array `ShownPhase.spans` of each of these episodes.
-            candidates: the array `ShownPhase.candidates`, with the candidates in the order of the episode.
+            spans: the array `ShownPhase.spans` for each of these episodes.
+            candidates: the array `ShownPhase.candidates`, with the candidates in the episode's order.
             readable: the array `ShownPhase.readable`, in the same order.
             phase: 1 for the request, 2 for the follow-up.
         """
@@ -82,7 +82,7 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            question: the index of the question in each of these episodes.
+            question: the index of each episode's question.
             fits: how well each answer fits each candidate (see `ShownPhase.fit`).
         """
         self.asked[who, question] = True
@@ -102,7 +102,7 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            candidate: the index of the executed candidate in each of these episodes.
+            candidate: the index of each episode's executed candidate.
             rows: the value of `rows_shown` for each result.
             results: a number for each result; equal results in an episode have equal numbers.
         """

@@ -53,12 +53,12 @@ class Tables:
         fits: how well the answer to each question fits each candidate. The useless question is last.
         refused: how well the answer of a user who cannot explain anything fits each candidate.
         points: the annotated ambiguities that the answer to each question explains, as a bit mask.
-        rows: the value of `rows_shown` for the result of each candidate.
-        results: a number for the result of each candidate. Equal results have equal numbers.
+        rows: the value of `rows_shown` for each candidate's result.
+        results: a number for each candidate's result. Equal results have equal numbers.
         passes: True for candidates that pass.
         statuses: the verdict on each candidate, such as `wrong_result`.
         following: for each candidate, the index of the stage that follows if it passes, or `END`.
-        phases: 1 for a request, 2 for a follow-up.
+        phases: 1 for the stage of a request, 2 for the stage of a follow-up.
     """
 
     spans: Floats

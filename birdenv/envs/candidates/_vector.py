@@ -24,9 +24,9 @@ from birdenv.errors import InputError
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of `CInteractCandidatesEnv` environments, which plays no dialogues and runs in one process.
 
-    The answers of the rule-based user and the results of the candidates are compiled into arrays once, and
-    saved on disk. Observations, rewards and terminations equal those of single environments with the seeds
-    `seed`, `seed + 1` and so on.
+    The rule-based user's answers and the candidates' results are compiled into arrays once, and saved on
+    disk. Observations, rewards and terminations are the same as in single environments with the seeds `seed`,
+    `seed + 1` and so on.
 
     Args:
         num_envs: the number of episodes.

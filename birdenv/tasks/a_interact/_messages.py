@@ -29,7 +29,8 @@ def look_up(
             argument.
         notes: the schema, knowledge and column meanings of the database.
         deleted: the ids of knowledge entries that the system must not see.
-        renumber: True to number the visible entries without gaps, because a gap would reveal a deleted entry.
+        renumber: True to number the visible entries consecutively, because a gap would reveal a deleted
+            entry.
 
     Raises:
         ValueError: `kind` is another action, such as `submit_sql`.

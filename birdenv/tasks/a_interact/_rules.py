@@ -111,7 +111,7 @@ class AInteractRules(InteractRules):
     * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
       the reply says only that.
 
-    The profile decides how submissions are judged and from which database state a follow-up starts. The
+    The profile decides how submissions are judged, and which database state a follow-up starts from. The
     profile's rules about turns do not apply to a-Interact.
 
     Attributes:

@@ -73,7 +73,7 @@ class BirdTasks(SqlTasks[BirdTask]):
     """The tasks to play from a BIRD file.
 
     Attributes:
-        settings: the settings with which the tasks were loaded.
+        settings: the settings used to load the tasks.
         grader: computes EX and the optional metrics of submissions.
         data_folder: the database folder.
     """

@@ -1,4 +1,4 @@
-"""The database on which the system tries SQL in an episode, and the jobs for the grader.
+"""The database that the system tries SQL on in an episode, and the jobs for the grader.
 
 The grader never uses the system's database.
 """
@@ -138,7 +138,7 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database on which the system tries SQL in an episode.
+    """The database that the system tries SQL on in an episode.
 
     The database is opened for the first statement, and keeps all changes. Phase 2 begins with a fresh
     database in the state that `agent_start_state` describes. The database is closed while a submission is

@@ -165,7 +165,7 @@ class TaskRecord(_Solution):
 
 
 def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:
-    """Yield a warning for each unknown field whose name resembles the name of a missing field.
+    """Yield a warning for each unknown field with a name that resembles a missing field.
 
     All other unknown fields are ignored, because the published files contain some.
     """

@@ -48,7 +48,7 @@ _TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the fil
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file, with the databases on which they are played.
+    """The tasks in one file, with the databases that they are played on.
 
     Attributes:
         tasks: the tasks, in the order of the file.
@@ -104,7 +104,7 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load tasks and the notes about their databases, without opening the databases.
+    """Load tasks and the notes on their databases. The databases are not opened.
 
     Args:
         folder: the benchmark folder.
@@ -191,7 +191,7 @@ class InteractSettings(SqlSettings):
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the paths of the benchmark folder and of the task file."""
+        """Return the path of the benchmark folder and the path of the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -223,7 +223,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
     """The c-Interact or a-Interact tasks to play.
 
     Attributes:
-        settings: the settings with which the tasks were loaded.
+        settings: the settings used to load the tasks.
         make_rules: returns the rules for a new episode of a task.
     """
 

@@ -53,7 +53,7 @@ class PhaseCounts:
 
     Attributes:
         tasks: the number of episodes.
-        followed: the number of episodes whose task has a follow-up with gold SQL.
+        followed: the number of episodes of tasks that have a follow-up with gold SQL.
         reached: the number of episodes that reached phase 2.
         a: the number of episodes that passed phase 1 at once.
         b: the number of episodes that passed phase 1 after debugging.
@@ -154,7 +154,7 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """Return the `phase_figures` of each group of tasks, by the name of the group. Groups may overlap.
+    """Return the `phase_figures` for each group of tasks, by group name. Groups can overlap.
 
     Args:
         standings: the results of the episodes.
@@ -192,7 +192,7 @@ _CALLS: Final = {
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Return lines of text with the success rates of both phases, their intervals, and the debugging gain."""
+    """Return lines of text with the success rates in both phases, their intervals, and the debugging gain."""
     return [
         _rate_line(
             title if "phase_1_first" in figures else title.removesuffix(", after debug"),

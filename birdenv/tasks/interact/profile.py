@@ -34,16 +34,16 @@ class Profile:
         clarify_later: questions are also allowed in the debug attempt and in the follow-up.
         free_refusals: how many refused moves are free in each phase after the first submission. The next
             refused move counts as an empty submission.
-        no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
-            next submission earns as much as the first. Otherwise, such a message is a refused move.
+        no_call_ends_attempt: a message without a tool call ends the attempt, although nothing was submitted,
+            and the next submission earns as much as the first. Otherwise, the message is a refused move.
         all_knowledge_fields: knowledge entries are shown with all fields of the file.
         renumber_knowledge: the visible knowledge entries are renumbered.
         error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
             an error.
         category_from_id: a task is a Management task if and only if its id contains `_M_`. Otherwise, the
             field `category` decides.
-        infer_category: the category of a follow-up without a `category` is inferred from its tests or from
-            the main task. Otherwise, such a follow-up is a Query.
+        infer_category: if a follow-up has no `category`, it is inferred from its tests or from the main task.
+            Otherwise, the follow-up is a Query.
         follow_up_conditions: which `conditions` apply to the follow-up: those of the main task (`parent`),
             its own or none (`own`), or its own if it has any and otherwise those of the main task
             (`own_else_parent`).
@@ -55,7 +55,7 @@ class Profile:
         tells_left: every answer states how many questions are left.
         first_line: only the first line counts when a language model that plays the user says what a question
             is about. If the model returns no answer, the user says that they do not understand.
-        grading: the rules by which submissions are judged.
+        grading: the rules for judging submissions.
     """
 
     name: str

@@ -45,7 +45,7 @@ def today_words(source: DatabaseSource) -> str:
 
 
 class SqlSettings(Settings):
-    """The settings that decide which tasks are played, and on which databases."""
+    """The settings that decide which tasks are played, and which databases they are played on."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."

@@ -16,7 +16,7 @@ T = TypeVar("T", bound=SqlTask)
 
 
 class SqlTasks(TaskList, Generic[T]):
-    """The tasks of one file, with the databases on which they are played.
+    """The tasks in one file, with the databases that they are played on.
 
     Attributes:
         tasks: the tasks to play, by instance id.

@@ -24,7 +24,7 @@ def markup_help(names: Iterable[str], fence: str = "sql") -> str:
 
     Args:
         names: the names of the actions. `submit_sql` is explained even if it is not among them.
-        fence: the language name that follows the opening backticks of a block of SQL.
+        fence: the language name that follows the opening backticks of an SQL block.
     """
     names = tuple(names)
     question = (
@@ -114,14 +114,14 @@ def fence_of(dialect: str) -> str:
 
 
 def expected_sql(dialect: str) -> str:
-    """Return the message to a model whose output contains no readable SQL."""
+    """Return the message that tells a model that its output contains no readable SQL."""
     return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
     """Return the SQL in a model's output.
 
-    The result is the first of these texts that exists:
+    The result is the first of these that exists:
 
     * a code block marked as SQL in the dialect (an unclosed block extends to the end of the output)
     * a code block marked as SQL in another dialect
