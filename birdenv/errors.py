@@ -5,7 +5,7 @@
 * `InputError` is the caller's error: a wrong path, file, option or record. The command line prints the
   message as one line, and exits with code 2.
 * `BenchmarkError` is an error in the benchmark: gold SQL or set-up statements that do not run. It ends only
-  the episode in which it occurs.
+  the current episode.
 * `InfrastructureError` is an infrastructure failure: a server that is lost, full or unreachable. No SQL is to
   blame, and a retry may help. The command line exits with code 3.
 * `RunEndedError` ends the whole run. Finished episodes are kept.
@@ -65,7 +65,7 @@ class SettingError(InputError):
 
 
 class BenchmarkError(BirdenvError):
-    """A task of the benchmark is broken: its gold SQL or its set-up SQL does not run."""
+    """A task in the benchmark is broken: its gold SQL or its set-up SQL does not run."""
 
 
 class InfrastructureError(BirdenvError):

@@ -79,7 +79,7 @@ class Episodes:
     Args:
         arena: the arena of the game.
         task: the task for clients that do not name one; by default, the first task.
-        record: the file to which the records of the episodes are appended; None for no records.
+        record: the file to append the episode records to; None for no records.
         most: the maximum number of episodes that can be open at the same time.
         idle: the number of seconds that an episode can be idle before it may be closed.
     """

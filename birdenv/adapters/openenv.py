@@ -106,7 +106,7 @@ def make_app(arena: Arena, record: Path | None = None, task: str | None = None, 
 
     Args:
         arena: the arena of the game.
-        record: the file to which the records of the episodes are appended; None for no records.
+        record: the file to append the episode records to; None for no records.
         task: the task for clients that do not name one; by default, the first task.
         sessions: the maximum number of clients that can be connected at the same time.
     """

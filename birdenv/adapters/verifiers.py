@@ -64,7 +64,7 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
         self.arena = make_game(config.game, **config.settings)
 
     def load(self) -> list[BirdenvTask]:
-        """Return all tasks of the game."""
+        """Return all tasks in the game."""
         rows = self.arena.rows(markup=True)
         data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
         return [BirdenvTask(each, self.config.task) for each in data]

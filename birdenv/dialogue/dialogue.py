@@ -76,7 +76,7 @@ class Dialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the dialogue is over, so that no seat may act."""
+        """Return True if the dialogue is over, which means that no seat may act."""
         return not self.open
 
     @property
@@ -221,7 +221,7 @@ class Dialogue:
         return self.rules.outcome()
 
     def close(self) -> None:
-        """Release the resources of the rules. This method may be called more than once."""
+        """Release the resources of the rules. This method can be called more than once."""
         self.rules.close()
 
     def _append(self, event: Event, only: _Side | None) -> None:

@@ -99,7 +99,7 @@ class TaskList:
         return {}
 
     def is_graded(self, instance_id: str) -> bool:
-        """Return True if the right answer of a task is known, so that submissions can be graded."""
+        """Return True if a task's correct answer is known, so that submissions can be graded."""
         return True
 
     def all_public(self) -> Sequence[Any]:

@@ -218,7 +218,7 @@ class GameDisplay:
 
 
 def table_section(title: str, rows: Sequence[Mapping[str, Any]]) -> Section:
-    """Return a section with a table of records. The columns are in the order in which keys first occur."""
+    """Return a section with a table of records. Columns are ordered by the first occurrence of their keys."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     cells = tuple(tuple(str(row.get(name, "")) for name in columns) for row in rows)
     return Section(title, "table", columns=columns, rows=cells)

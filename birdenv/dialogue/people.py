@@ -48,7 +48,7 @@ class SeatWords:
     Attributes:
         actions: the text for each action, by action name.
         voices: the name that people see for each message sender, by the sender's name in the game.
-        ends: a sentence that says how the conversation ended, by the status of the episode.
+        ends: a sentence about how the conversation ended, for each final status of the episode.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
             nothing to people.
         replies: pairs of phrases: a phrase from the game's messages, which are written for programs, and the
@@ -69,7 +69,7 @@ class SeatWords:
 
 
 class ColumnNote(NamedTuple):
-    """A column of a database as a panel shows it: its name, its type, and the meaning of its values."""
+    """A database column as shown in a panel: its name, its type, and the meaning of its values."""
 
     name: str
     type: str = ""
@@ -78,7 +78,7 @@ class ColumnNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """A table of a database as a panel shows it: its name, its columns, and sample rows as text."""
+    """A database table as shown in a panel: its name, its columns, and sample rows as text."""
 
     name: str
     columns: tuple[ColumnNote, ...]
@@ -95,8 +95,7 @@ class Panel:
         columns: the names of a table's columns; empty for no table.
         rows: the rows of the table.
         action: the name of an action that chooses one row: its only field is an `item`, and the rows are the
-            choices of the seat, in the same order. Each row has a button for the action. Empty for no such
-            action.
+            seat's choices, in the same order. Each row has a button for the action. Empty for no such action.
         actions: the names of other actions with buttons in this panel.
         tables: the tables of a database, which people can browse and search.
         entries: pairs of a name and its text, which people can browse and search.
@@ -113,7 +112,7 @@ class Panel:
 
 
 def table_panel(title: str, records: list[dict[str, Any]], action: str = "") -> Panel:
-    """Return a panel with a table of records. The columns are in the order in which keys first occur.
+    """Return a panel with a table of records. Columns are ordered by the first occurrence of their keys.
 
     If `action` is not empty, each row has a button for it (see `Panel`).
     """

@@ -78,7 +78,7 @@ class Rules(ABC):
 
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
-        """Play a legal and well-formed move of a seat that may act, and return the reply."""
+        """Play a legal and well-formed move by a seat that may act, and return the reply."""
 
     @abstractmethod
     def instruction(self, seat: int) -> str:
@@ -89,7 +89,7 @@ class Rules(ABC):
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse an illegal or malformed move of a seat that may act, and return the reply.
+        """Refuse an illegal or malformed move by a seat that may act, and return the reply.
 
         A game can charge for such a move. A move out of turn is free and never reaches this method.
         """
@@ -174,7 +174,7 @@ class Rules(ABC):
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
-        """Release databases and other resources. This method may be called more than once."""
+        """Release databases and other resources. This method can be called more than once."""
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:

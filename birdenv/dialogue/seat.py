@@ -43,8 +43,8 @@ class Field:
         low: the minimum permitted number.
         high: the maximum permitted number.
         max_length: the maximum number of characters in a text.
-        optional: True if the argument may be missing (null).
-        empty: True if a text may be blank.
+        optional: True if the argument can be missing (null).
+        empty: True if a text can be blank.
         about: one sentence for tool descriptions; if it is empty, they describe the permitted values.
     """
 
@@ -176,7 +176,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Convert text, in which `SEPARATOR` separates the fields, to the data of a move."""
+        """Convert text, with fields separated by `SEPARATOR`, to the data for a move."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]

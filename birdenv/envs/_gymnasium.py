@@ -24,9 +24,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
     `sender` (the index of the last sender in the seat's `voices`), `phase`, `action_mask` (the kinds of
-    action that are legal), and what is left of the seat's limited resources, such as `turns_left`. Action:
-    `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the seat earned
-    in this step.
+    action that are legal), and the remaining amounts of the seat's limited resources, such as `turns_left`.
+    Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the
+    seat earned in this step.
 
     `info` holds `instance_id` and the game's public extras. After a refused action, `info` also holds
     `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
@@ -123,7 +123,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play an action of the agent.
+        """Play the agent's action.
 
         An action is refused if it is not legal now, or if its text is too long or empty. The protocol decides
         what a refused action costs, and `info["refused"]` gives the reason. An infrastructure failure

@@ -203,7 +203,7 @@ class UnicodeText(SpaceAsText[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """Return a random short text. Masks and probabilities are not supported."""
+        """Return a random short string. Masks and probabilities are not supported."""
         if mask is not None or probability is not None:
             raise ValueError("UnicodeText supports neither a mask nor a probability")
         rng = self.np_random

@@ -1,4 +1,4 @@
-"""The PettingZoo environments, in which every seat of a game is an agent."""
+"""The PettingZoo environments, in which every seat in a game is an agent."""
 
 from __future__ import annotations
 

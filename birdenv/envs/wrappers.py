@@ -100,8 +100,8 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     the actions that are legal now.
 
     Action: an assistant message with one tool call, or a bare tool call. A message that does not contain
-    exactly one valid tool call is an illegal action. Such a message stays in `messages`, followed by the
-    environment's answer as a user message.
+    exactly one valid tool call is an illegal action. It stays in `messages`, followed by the environment's
+    answer as a user message.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:

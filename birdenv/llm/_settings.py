@@ -158,7 +158,7 @@ class ModelSettings(BaseModel):
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint for which it was given. If the user has a separate endpoint,
+        An API key is sent only to the endpoint that it was given for. If the user has a separate endpoint,
         the variable `BIRDENV_USER_API_KEY` holds the key; if this variable is not set, no key is sent.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Start child processes that end when their owner ends, and end them.
+"""Start child processes that do not outlive their owner, and end them.
 
 A child process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
 """

@@ -63,7 +63,7 @@ def generate(
     """Generate a benchmark, and write it to a new folder.
 
     Successive families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is kept only if
-    all its tasks pass all checks (`Checker.fault`).
+    all of its tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must be empty or not exist yet.

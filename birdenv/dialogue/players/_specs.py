@@ -128,7 +128,7 @@ class PlayerSpec:
 
     Attributes:
         spec: the text.
-        group: the group of entry points in which the name is looked up.
+        group: the entry-point group to look up the name in.
         game: the name of a game. Error messages list the players for this game or, if the name is empty, for
             all games.
     """

@@ -96,7 +96,7 @@ SEATS: Final = (
 
 
 class AInteractRules(InteractRules):
-    """An episode of a-Interact: nine tools with prices (`COSTS`), and one budget for both phases.
+    """An a-Interact episode: nine tools with prices (`COSTS`), and one budget for both phases.
 
     Passing phase 1 earns 0.7 and passing phase 2 earns 0.3, however many submissions it took. Where the
     published implementations disagree, the rules are:
@@ -109,7 +109,7 @@ class AInteractRules(InteractRules):
       budget and ends the episode without a follow-up.
     * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
     * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
-      the reply says only that.
+      the reply says nothing more.
 
     The profile decides how submissions are judged, and which database state a follow-up starts from. The
     profile's rules about turns do not apply to a-Interact.
@@ -256,7 +256,7 @@ class AInteractSettings(InteractSettings):
 
 
 def load(settings: AInteractSettings) -> InteractTasks:
-    """Load the tasks of a-Interact.
+    """Load the a-Interact tasks.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

@@ -48,7 +48,7 @@ SEATS: Final = (
 
 
 class BirdRules(Rules):
-    """An episode of BIRD: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
+    """A BIRD episode: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
 
     An episode has at most `max_turns` actions, and is truncated if the last action is not a submission.
     Refused actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.

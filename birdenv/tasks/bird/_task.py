@@ -62,7 +62,7 @@ class PrivateBirdTask:
 
 
 class BirdTask(NamedTuple):
-    """A task of BIRD, divided into a public part and a private part."""
+    """A BIRD task, divided into a public part and a private part."""
 
     public: PublicBirdTask
     private: PrivateBirdTask
@@ -78,7 +78,7 @@ class BirdTask(NamedTuple):
 
 
 class BirdRecord(BaseModel):
-    """One record of a BIRD task file.
+    """A record in a BIRD task file.
 
     Attributes:
         question_id: the id of the task; if it is None, the position in the file becomes the id.
@@ -128,7 +128,7 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return the tasks of a file, in the order of its records. `BirdRecord` describes the fields of a record.
+    """Return the tasks in a file, in file order. `BirdRecord` describes the fields of a record.
 
     Args:
         path: the task file (JSON or JSONL).

@@ -1,4 +1,4 @@
-"""The measures of BIRD (EX, optional metrics, the official table), and the display of its episodes."""
+"""BIRD's measures (EX, optional metrics, the official table), and the display of its episodes."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ _REFERENCE_STATUS: Final = {
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
     """Count the submissions that EX accepts but EX (BIRD set) does not, or vice versa, by reason.
 
-    Only EX accepts results that are right within the tolerance for floats, or after cleaning. Only EX (BIRD
-    set) accepts results in which rows are repeated more or less often than in the gold result.
+    Only EX accepts results that are correct within the float tolerance or after cleaning. Only EX (BIRD set)
+    accepts results that repeat rows more or less often than the gold result.
 
     Args:
         results: the results of graded episodes, with the fields `ex`, `ex_bird` and optionally `clean_steps`.

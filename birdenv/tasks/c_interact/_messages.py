@@ -68,12 +68,12 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence that says that a refused action cost a question, and how many questions remain."""
+    """Return the sentence that reports that a refused action cost a question, and how many remain."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence that says that a refused action was free, and how many more will be free."""
+    """Return the sentence that reports that a refused action was free, and how many more will be."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
@@ -91,12 +91,12 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence that says that a question was free because the user did not understand it."""
+    """Return the sentence that reports that a question was free, because the user did not understand it."""
     return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the note on the number of questions left, which some profiles add to every answer."""
+    """Return the note that some profiles add to every answer: the number of questions left."""
     return f"({left} of {counted(most, 'question')} left)"
 
 

@@ -58,7 +58,7 @@ SEATS: Final = (
 
 
 class CInteractRules(InteractRules):
-    """An episode of c-Interact: questions to the user, SQL, and a follow-up request.
+    """A c-Interact episode: questions to the user, SQL, and a follow-up request.
 
     In each phase, the system has a second ("debug") attempt if its first SQL is wrong. A refused action
     (illegal, malformed or empty) costs one question. If no question is left, the action counts as an empty
@@ -255,7 +255,7 @@ class CInteractSettings(InteractSettings):
 
 
 def load(settings: CInteractSettings) -> InteractTasks:
-    """Load the tasks of c-Interact.
+    """Load the c-Interact tasks.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

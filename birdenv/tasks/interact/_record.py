@@ -1,4 +1,4 @@
-"""The records in the task files of BIRD-Interact (lite, full and mini), in one uniform format."""
+"""The records in BIRD-Interact's task files (lite, full and mini), in a uniform format."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ConditionsRecord(_Model):
     """The `conditions` of a request, which decide how result rows are compared.
 
     Attributes:
-        decimal: the number of decimals to which numbers are rounded; a negative value means 2.
+        decimal: the number of decimal places that numbers are rounded to; a negative value means 2.
         distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
         order: True if the order of rows matters.
     """

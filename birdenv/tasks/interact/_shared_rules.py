@@ -60,7 +60,7 @@ class InteractRules(Rules):
         private_log: the detailed verdicts, and the traces of the user's answers; the system never sees them.
         user_sees: which of the system's moves the user sees (see `UserSees`).
         leak_guard: what happens to an answer that reveals SQL (see `LeakGuard`).
-        user_style: the style in which the rule-based user answers.
+        user_style: the rule-based user's answer style.
     """
 
     def __init__(

@@ -72,8 +72,8 @@ class PublicTask:
             This number is public because `turns_left` reveals it.
         high_level: True if the request is phrased in general terms; None if the file does not say.
         difficulty: the difficulty in the file, or `unknown`.
-        candidates: SQL statements that agents can choose from, in the order of the file. They are not
-            shuffled, so the file must not list the right statement in a fixed place.
+        candidates: SQL statements that agents can choose from, in file order. They are not shuffled, so the
+            file must not always list the right statement in the same position.
     """
 
     index: int
@@ -88,7 +88,7 @@ class PublicTask:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The second request of a task, which the system sees only after it has passed the first request.
+    """The second request in a task, which the system sees only after passing phase 1.
 
     Attributes:
         query: the request, which is not ambiguous.
@@ -145,7 +145,7 @@ class PrivateTask:
 
 
 class CInteractTask(NamedTuple):
-    """A task of c-Interact or a-Interact, divided into a public part and a private part."""
+    """A c-Interact or a-Interact task, divided into a public part and a private part."""
 
     public: PublicTask
     private: PrivateTask

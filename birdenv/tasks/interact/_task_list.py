@@ -51,7 +51,7 @@ class Benchmark:
     """The tasks in one file, with the databases that they are played on.
 
     Attributes:
-        tasks: the tasks, in the order of the file.
+        tasks: the tasks, in file order.
         source: opens the databases.
         task_file: the path of the file.
     """

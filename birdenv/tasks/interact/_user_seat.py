@@ -50,7 +50,7 @@ def briefs_of(
         task: the task.
         converses: True if the user remembers the conversation and may ask what a question means.
         first_line: see `Profile.first_line`.
-        style: the style in which the rule-based user answers.
+        style: the rule-based user's answer style.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
     if not converses or first_line or style != "plain":

@@ -53,8 +53,9 @@ class Profile:
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
         tells_left: every answer states how many questions are left.
-        first_line: only the first line counts when a language model that plays the user says what a question
-            is about. If the model returns no answer, the user says that they do not understand.
+        first_line: when a language model plays the user and says what a question is about, only the first
+            line of its output counts. If the model returns no answer, the user says that they do not
+            understand.
         grading: the rules for judging submissions.
     """
 

@@ -19,7 +19,7 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
     """Count the doubtful passes in a run, by reason. Zero counts are omitted.
 
     A pass is doubtful if the SQL reads no table, or does not leave the database in the same state as the gold
-    SQL. Submissions that failed only because of the setting `fail_doubtful` are counted as well.
+    SQL. Submissions that failed only because of the setting `fail_doubtful` also count.
     """
     log = [entry for record in private for entry in record.get("log", [record])]
     other = sum(

@@ -26,7 +26,7 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """Return a record in which the values for one SQL dialect replace the general values.
+    """Return a record with its general values replaced by the values for one SQL dialect.
 
     Args:
         record: the record as read from the file.

@@ -1,4 +1,4 @@
-"""The text in which agents read query results and database errors.
+"""Query results and database errors as text for agents.
 
 The text shows the column names and all rows in order, including duplicates. NULL looks different from an
 empty string and from the text 'NULL'. Text that is cut says what is missing.
