@@ -11,7 +11,7 @@ from birdenv.dialogue._one_move import OneMove
 from birdenv.dialogue.chat import MALFORMED, MessageLog, as_chat_message, read_tool_call, tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.move import Move, Step, View, as_move
-from birdenv.dialogue.players import Player, SeatError, Watched, advance
+from birdenv.dialogue.players import Player, SeatError, Watched, advance, close_players
 from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, record_episode
 from birdenv.dialogue.usage import Usage, usage_of
 from birdenv.errors import InfrastructureError, InputError
@@ -248,10 +248,7 @@ class Episode:
 
     def close(self) -> None:
         """End the episode, and release its players and its database."""
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self._dialogue.close()
 
     def _one_move(self, *, made_by_caller: bool = False) -> OneMove:

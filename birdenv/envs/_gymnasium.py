@@ -12,7 +12,7 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.players import SeatError, Watched, advance
+from birdenv.dialogue.players import SeatError, Watched, advance, close_players
 from birdenv.dialogue.record import Failure, end_by_fault, fault_words
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
@@ -238,10 +238,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return info
 
     def _close_episode(self) -> None:
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self._players = []
         if self._dialogue is not None:
             self._dialogue.close()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from birdenv.dialogue import PlayerContext, View
-from birdenv.dialogue.players import PlayerSpec
+from birdenv.dialogue.players import PlayerSpec, close_players
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InputError, describe_error
 from birdenv.processes.child import Owner
@@ -60,9 +60,7 @@ class _Seat:
         return _outcome(lambda: getattr(self, f"_{kind}")(*values))
 
     def close(self) -> None:
-        close = getattr(self._player, "close", None)
-        if callable(close):
-            close()
+        close_players([self._player])
 
     def _new(self, context: PlayerContext) -> None:
         self._player = self._players.make(context)

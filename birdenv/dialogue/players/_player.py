@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
@@ -23,6 +23,14 @@ class Player(Protocol):
 
     def move(self, view: View) -> Move | None:
         """Return a move, or None to wait until the next event. `view` is everything that the seat may see."""
+
+
+def close_players(players: Iterable[Player | None]) -> None:
+    """Close all players that have a `close` method."""
+    for player in players:
+        close = getattr(player, "close", None)
+        if callable(close):
+            close()
 
 
 @dataclass(frozen=True, slots=True)

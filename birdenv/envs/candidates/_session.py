@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from birdenv.dialogue import Dialogue, Move, Player
-from birdenv.dialogue.players import advance
+from birdenv.dialogue.players import advance, close_players
 from birdenv.envs.candidates._observation import CandidateState
 from birdenv.envs.candidates._phase import USELESS, ShownPhase, question_about, rows_shown
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, UnsureUser, order_by, points_of
@@ -108,10 +108,7 @@ class CandidatesSession:
 
     def close(self) -> None:
         """End the dialogue, and release its players and its database."""
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self.dialogue.close()
 
     def _move(self, action: int) -> Move:
