@@ -299,7 +299,7 @@ class GameFunctions(NamedTuple):
 
 
 def functions_of(game: str) -> GameFunctions:
-    """Return the functions that PettingZoo prescribes for the module of a game."""
+    """Return the functions that PettingZoo expects in a game's module."""
     raw_env = partial(DialogueAEC, game)
     return GameFunctions(
         lambda **settings: OrderEnforcingWrapper(raw_env(**settings)),
