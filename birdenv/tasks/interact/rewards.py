@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from birdenv.users import Brief
-from birdenv.users.sql_in_words import read_aloud
 
 REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
     {(1, 1): 0.7, (1, 2): 0.5, (2, 1): 0.3, (2, 2): 0.2}
@@ -114,6 +113,8 @@ def told_points(brief: Brief, text: str) -> set[str]:
     For each point, only the words of its meaning that are not in the request count. A text discloses the
     point if it contains most of these words.
     """
+    from birdenv.users.sql_in_words import read_aloud
+
     said = _words(text)
     known = _words(brief.request)
     found = set()
