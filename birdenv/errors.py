@@ -14,12 +14,11 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    pass
 
 __all__ = [
     "BenchmarkError",
@@ -29,7 +28,6 @@ __all__ = [
     "RunEndedError",
     "SettingError",
     "describe_error",
-    "first_fault",
 ]
 
 
@@ -84,22 +82,6 @@ class RunEndedError(InfrastructureError):
     """
 
     retried = True
-
-
-def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Describe the first invalid field of a record.
-
-    Args:
-        error: the error that Pydantic raised for the record.
-        known: the names of all valid fields, which the message lists if a field is unknown.
-    """
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    if first["type"] == "extra_forbidden":
-        names = f"; the fields are {', '.join(known)}" if len(first["loc"]) == 1 else ""
-        return f"{where}: there is no such field{names}"
-    why = str(first.get("ctx", {}).get("error", first["msg"]))
-    return f"{where}: {why}" if where else why
 
 
 _MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a model or database

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from birdenv.checks import CheckedSettings
 from birdenv.dialogue.games import Option
 from birdenv.llm import ModelSettings
 
@@ -13,13 +14,13 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 """Fields of `config.json` on which the records of a run do not depend."""
 
 
-class RunSettings(BaseModel):
+class RunSettings(CheckedSettings):
     """All settings of a run, except for the game and the players.
 
     Commands have an option for each field that has a description. Workers receive all settings.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    owner = "a run"
 
     parallel: Annotated[
         int,
