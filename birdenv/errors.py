@@ -15,10 +15,7 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
-
-if TYPE_CHECKING:
-    pass
+from typing import ClassVar, Final
 
 __all__ = [
     "BenchmarkError",
