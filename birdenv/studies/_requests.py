@@ -15,10 +15,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from birdenv.errors import InputError
 from birdenv.report.access import Doors, is_own_origin
 from birdenv.report.guarded_app import guarded_app
 from birdenv.studies._pages import render
-from birdenv.studies._platform import MTURK_HOSTS
+from birdenv.studies._platform import MTURK_HOSTS, external_of, platform_of
 
 _MOST_ADDRESSES: Final = 10_000
 
@@ -205,6 +206,35 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
         return id
 
 
-def address_of(request: Request) -> str:
-    """Return the client's address; behind a proxy on this machine, the address that the proxy reports."""
-    return "" if request.client is None else request.client.host
+def add_consent(
+    app: FastAPI,
+    doors: Doors,
+    newcomers: int | None,
+    find: Callable[[str], Any],
+    agree: Callable[[str, str | None, dict[str, str]], Any],
+) -> None:
+    """Add the form of consent.
+
+    Args:
+        app: the application.
+        doors: makes and reads the tokens.
+        newcomers: the number of new people per minute from one address; None for no limit.
+        find: returns the person with an id, or None.
+        agree: admits a person, by their id, their id on the platform, and the platform's parameters. Their
+            id may be another one afterwards.
+    """
+    admitted = Newcomers(newcomers)
+
+    @app.post("/consent")
+    async def consent(request: Request) -> Response:
+        id, fields = await read_form(request, doors)
+        # behind a proxy on this machine, this is the address that the proxy reports
+        address = "" if request.client is None else request.client.host
+        if find(id) is None and not admitted.take(address):
+            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
+        platform = platform_of(fields)
+        try:
+            person = agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
+        return signed_in(back(), doors, person.id, request)
