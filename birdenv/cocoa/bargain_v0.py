@@ -1,6 +1,7 @@
 """Bargain as a PettingZoo environment: `buyer_0` and `seller_0` agree on a price.
 
-PettingZoo prescribes the three names. Each function accepts the game's settings and `render_mode`.
+PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
+and `render_mode`.
 """
 
 from __future__ import annotations

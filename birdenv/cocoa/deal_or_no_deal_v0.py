@@ -1,6 +1,7 @@
 """DealOrNoDeal as a PettingZoo environment: `agent_0` and `agent_1` divide some things.
 
-PettingZoo prescribes the three names. Each function accepts the game's settings and `render_mode`.
+PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
+and `render_mode`.
 """
 
 from __future__ import annotations

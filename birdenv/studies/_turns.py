@@ -72,8 +72,8 @@ class Turns:
 
     Args:
         study: the study.
-        turnstile: runs the moves of each dialogue one after another.
-        tell_typing: tells people that their partner has begun or stopped typing.
+        turnstile: an object that runs the moves of each dialogue one after another.
+        tell_typing: a function that tells people that their partner has begun or stopped typing.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Ask the players of a dialogue for moves, in the background, as long as they have any."""
+        """Ask the players of a dialogue for moves, in the background, until they have no move."""
         id = room.stored.id
         if not room.has_players:
             return

@@ -1,1 +1,1 @@
-"""A study without a network: the people, their way to a completion code, their dialogues, the database."""
+"""A study without its web pages: the people, their dialogues, their completion codes, and the database."""
