@@ -76,6 +76,8 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
 def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
     """Add the first page and the consent form."""
+    most, store = study.config.limits.newcomers, study.store
+    add_consent(app, doors, most, lambda id: store.person(id) is not None, study.agree)
 
     @app.get("/")
     async def index(request: Request) -> Response:
@@ -96,8 +98,6 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
     async def another(request: Request) -> Response:
         await read_fields(request)
         return signed_in(back(f"/?{request.url.query}"), doors, study.new_id(), request)
-
-    add_consent(app, doors, study.config.limits.newcomers, study.store.person, study.agree)
 
 
 def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:

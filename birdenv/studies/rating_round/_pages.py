@@ -39,8 +39,11 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
     doors = Doors(folder, RATER)
     app = study_app(config.title, host, config.hosts)
 
-    add_consent(app, doors, config.newcomers, ratings.store.rater, ratings.agree)
-    add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
+    def has_agreed(id: str) -> bool:
+        return ratings.store.rater(id) is not None
+
+    add_consent(app, doors, config.newcomers, has_agreed, ratings.agree)
+    add_link(app, doors, has_agreed)
 
     def known(request: Request) -> Rater | None:
         id = doors.person(request.cookies.get(doors.cookie))
