@@ -17,16 +17,6 @@ import traceback
 from pathlib import Path
 from typing import ClassVar, Final
 
-__all__ = [
-    "BenchmarkError",
-    "BirdenvError",
-    "InfrastructureError",
-    "InputError",
-    "RunEndedError",
-    "SettingError",
-    "describe_error",
-]
-
 
 class BirdenvError(Exception):
     """The base class of all errors that birdenv raises on purpose."""
