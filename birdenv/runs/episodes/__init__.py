@@ -1,4 +1,4 @@
-"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv.report`."""
+"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv report`."""
 
 from birdenv.runs.episodes._result_difference import ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes
