@@ -1,4 +1,4 @@
-"""The PettingZoo environments, in which every seat of a game is an agent."""
+"""The PettingZoo environments, in which every seat in a game is an agent."""
 
 from __future__ import annotations
 
@@ -155,11 +155,11 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game, in which the agents in all seats move one at a time.
+    """A PettingZoo environment for any registered game. Each seat has an agent, and the agents take turns.
 
-    The agents are named after the seats, such as `system_0` and `user_0`. Observations and actions are those
-    of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values and, at
-    the end, the public outcome.
+    The agents are named after their seats, such as `system_0` and `user_0`. Observations and actions are
+    those of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values
+    and, at the end, the public outcome.
 
     Args:
         game: the name of the game.
@@ -170,7 +170,8 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start an episode.
 
-        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that others are ignored.
+        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that unknown options are
+        ignored.
         """
         dialogue = self._start(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -179,7 +180,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Play the action of the selected agent. If it is refused, `infos` of the agent gives the reason.
+        """Play the selected agent's action. If it is refused, the agent's entry in `infos` gives the reason.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.
@@ -222,11 +223,11 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game, in which the agents in all seats act simultaneously.
+    """A PettingZoo environment for any registered game. Each seat has an agent, and all agents act at once.
 
-    The seats that may act at the start of a step act in the order of their indices. An action is ignored if
-    its seat may not act, or if the action of an earlier seat in the same step has made it impossible. Names,
-    spaces, options and infos are those of `DialogueAEC`.
+    In each step, the seats that may act at the start of the step act in index order. An action is ignored if
+    its seat may not act, or if an earlier seat's action in the same step made it impossible. Names, spaces,
+    options and infos are those of `DialogueAEC`.
 
     Args:
         game: the name of the game.
@@ -298,7 +299,7 @@ class GameFunctions(NamedTuple):
 
 
 def functions_of(game: str) -> GameFunctions:
-    """Return the functions that PettingZoo prescribes for the module of a game."""
+    """Return the functions that PettingZoo expects in a game's module."""
     raw_env = partial(DialogueAEC, game)
     return GameFunctions(
         lambda **settings: OrderEnforcingWrapper(raw_env(**settings)),

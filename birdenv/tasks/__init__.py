@@ -2,8 +2,8 @@
 
 Each of the packages `bird`, `c_interact` and `a_interact` contains one game. The package `interact` contains
 the code that c-Interact and a-Interact share, and `sql` the code that all three games share. This package
-exports the names that the rest of birdenv uses: the seats, the system's actions, the settings, and the text
-of query results.
+exports the names that the rest of birdenv uses: the seats, the system's actions, the settings, and the
+functions that handle task records.
 """
 
 from birdenv.tasks.sql._actions import (

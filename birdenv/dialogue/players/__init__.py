@@ -1,4 +1,4 @@
-"""Players: their protocol, their creation from specs, objects or functions, and the loops that play them."""
+"""The protocol for players, functions that create players, and the loops that ask players for moves."""
 
 from birdenv.dialogue.players._player import (
     SILENT_ROUNDS,

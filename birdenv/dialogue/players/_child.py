@@ -1,4 +1,4 @@
-"""The child process that runs players of other packages, with a thread and a connection for each episode."""
+"""The child process that runs other packages' players, with a thread and a connection for each episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:
-    """Serve the parent process until it closes the connection. What players print goes to standard error."""
+    """Serve the parent process until it closes the connection. Players' output goes to standard error."""
     sys.stdout = sys.stderr
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     players = _Players()

@@ -52,7 +52,7 @@ class RunBlame:
 
     @property
     def users_share(self) -> float | None:
-        """Return the share of the failures that the user caused, from 0 to 1; None if there are no failures."""
+        """Return the share of failures that the user caused, from 0 to 1; None if there are no failures."""
         if not self.failed:
             return None
         users = sum(blame.culprit == "user" for _, blame in self.failed.values())
