@@ -207,7 +207,7 @@ FRAGMENTS = [
     ("h.size -", "the size minus something"),
     ("name ||", "the name joined with something"),
     ("= 5", "it is 5"),
-    ("> 5 AND < 9", "it is greater than 5 and it is less than 9"),
+    ("> 5 AND < 9", "is greater than 5 and is less than 9"),
     ("age <", "the age is less than something"),
     ("AND a > 1", "and also only cases where the a is greater than 1"),
     ("OR a = 1", "or also cases where the a is 1"),
