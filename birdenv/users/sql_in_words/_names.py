@@ -13,58 +13,22 @@ from birdenv.users._brief import BriefNotes
 from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
 
-_SHORT = {
-    "acct": "account",
-    "amt": "amount",
-    "avg": "average",
-    "bal": "balance",
-    "cnt": "count",
-    "curr": "current",
-    "deg": "degrees",
-    "dt": "date",
-    "eff": "efficiency",
-    "env": "environment",
-    "freq": "frequency",
-    "grp": "group",
-    "hrs": "hours",
-    "id": "id",
-    "idx": "index",
-    "init": "initial",
-    "liabs": "liabilities",
-    "lvl": "level",
-    "mins": "minutes",
-    "num": "number",
-    "pct": "percent",
-    "qty": "quantity",
-    "ref": "reference",
-    "reg": "registry",
-    "sess": "session",
-    "temp": "temperature",
-    "tot": "total",
-    "usd": "usd",
-    "val": "value",
-    "vol": "volume",
-}
+_SHORT = dict(
+    pair.split("=")
+    for pair in """acct=account amt=amount avg=average bal=balance cnt=count curr=current deg=degrees dt=date
+        eff=efficiency env=environment freq=frequency grp=group hrs=hours id=id idx=index init=initial
+        liabs=liabilities lvl=level mins=minutes num=number pct=percent qty=quantity ref=reference
+        reg=registry sess=session temp=temperature tot=total usd=usd val=value vol=volume""".split()
+)
 _UNITS = {
-    "m": ("m", "metre"),
-    "m2": ("m2", "square metre"),
-    "km": ("km", "kilomet"),
-    "min": ("minutes", "minute"),
-    "mins": ("minutes", "minute"),
-    "sec": ("seconds", "second"),
-    "hrs": ("hours", "hour"),
-    "usd": ("USD", "usd"),
-    "pct": ("percent", "percent"),
-    "hz": ("Hz", "hz"),
-    "mhz": ("MHz", "mhz"),
-    "db": ("dB", "db"),
-    "dbm": ("dBm", "dbm"),
-    "kg": ("kg", "kilogram"),
-    "mm": ("mm", "millimet"),
-    "deg": ("degrees", "degree"),
-    "kw": ("kW", "kilowatt"),
-    "mw": ("MW", "megawatt"),
-    "gb": ("GB", "gb"),
+    name: (said, meant)
+    for name, said, meant in (
+        unit.split("=")
+        for unit in """db=dB=db dbm=dBm=dbm deg=degrees=degree gb=GB=gb hrs=hours=hour hz=Hz=hz
+        kg=kg=kilogram km=km=kilomet kw=kW=kilowatt m=m=metre m2=m2=square mhz=MHz=mhz min=minutes=minute
+        mins=minutes=minute mm=mm=millimet mw=MW=megawatt pct=percent=percent sec=seconds=second
+        usd=USD=usd""".split()
+    )
 }
 """Units by the last part of a name: how they are said, and the text that their column's meaning must have."""
 
