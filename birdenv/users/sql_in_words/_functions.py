@@ -4,76 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib import resources
 from typing import Literal
 
 from birdenv.users.sql_in_words._parse import split_words
 from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words
 
-_BY_NAMES: dict[str, tuple[str, ...]] = {
-    "ABS": ("the absolute value of {}",),
-    "AGE": ("the age since {}", "the age at {}, counted from {}"),
-    "AVG MEAN": ("the average of {}",),
-    "CEIL CEILING": ("the whole number at or above {}",),
-    "COALESCE IFNULL": ("{}, or {} if it has no value", "the first available of {*}"),
-    "CONCAT": ("{*} joined together",),
-    "COUNT": ("the number", "the number of {}"),
-    "CUME_DIST": ("the cumulative share",),
-    "DENSE_RANK": ("the rank without gaps",),
-    "EXP": ("the exponential of {}",),
-    "FIRST_VALUE": ("the first {-}",),
-    "FLOOR": ("the whole number at or below {}",),
-    "GREATEST": ("the highest of {*}",),
-    "GROUP_CONCAT STRING_AGG": ("the list of {}", "the list of {}, joined with {}"),
-    "INSTR": ("the position in {} of {}",),
-    "JSON_ARRAY JSON_GROUP_ARRAY": ("the list of {*}",),
-    "JSON_ARRAY_LENGTH": ("the number of entries in {}",),
-    "JSON_GROUP_OBJECT": ("an object of {:}",),
-    "JSON_OBJECT": ("an object with {:}",),
-    "JULIANDAY": ("the julian day of {}",),
-    "LAG": (
-        "the previous {-}",
-        "the previous {-} ({} back)",
-        "the previous {-} ({} back, or else {})",
-    ),
-    "LAST_VALUE": ("the last {-}",),
-    "LEAD": ("the next {-}", "the next {-} ({} ahead)", "the next {-} ({} ahead, or else {})"),
-    "LEAST": ("the lowest of {*}",),
-    "LN": ("the natural logarithm of {}",),
-    "LOG": ("the logarithm of {}", "the logarithm to base {} of {}"),
-    "LOG10": ("the decimal logarithm of {}",),
-    "LOWER": ("{} in lower case",),
-    "LTRIM": ("{} without leading spaces", "{} without leading {}"),
-    "MAX": ("the highest {-}", "the highest of {*}"),
-    "MIN": ("the lowest {-}", "the lowest of {*}"),
-    "MOD": ("{} modulo {}",),
-    "NTILE": ("the one of {} equal groups",),
-    "NULLIF": ("{}, or null if it is {}",),
-    "PERCENT_RANK": ("the rank as a percentage",),
-    "POWER POW": ("{} to the power of {}",),
-    "RANK": ("the rank",),
-    "REPLACE": ("{} with {} replaced by {}",),
-    "ROUND": ("{}, rounded to a whole number", "{}, rounded to {#}"),
-    "ROW_NUMBER": ("the running number",),
-    "RTRIM": ("{} without trailing spaces", "{} without trailing {}"),
-    "SQRT": ("the square root of {}",),
-    "STDDEV": ("the standard deviation of {}",),
-    "STRFTIME": ("today in the date format {}", "the date format {} of {}"),
-    "SUBSTR SUBSTRING": (
-        "the part of {} from position {}",
-        "the part of {} from position {}, {} characters long",
-    ),
-    "SUM TOTAL": ("the total of {}",),
-    "TRIM": ("{} without surrounding spaces", "{} without surrounding {}"),
-    "TRUNC": ("{}, cut to a whole number", "{}, cut to {#}"),
-    "UPPER": ("{} in upper case",),
-}
-"""Templates for functions, each for a number of arguments.
-
-`{}` is an argument, `{-}` one without its article, `{#}` a number of decimals, `{*}` all arguments as an
-enumeration, and `{:}` all of them as pairs.
-"""
-
-_TEMPLATES = {name: templates for names, templates in _BY_NAMES.items() for name in names.split()}
+_ENTRIES = re.compile(r"(?m)^([A-Z].*?): (.+)$").findall(
+    (resources.files("birdenv.users.sql_in_words") / "functions.txt").read_text(encoding="utf-8")
+)
+_TEMPLATES = {name: templates.split(" | ") for names, templates in _ENTRIES for name in names.split()}
 _SLOT = re.compile(r"\{[-#*:]?\}")
 _ALL = re.compile(r"\{[*:]\}")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}

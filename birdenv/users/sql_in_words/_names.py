@@ -10,40 +10,15 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from birdenv.users._brief import BriefNotes
+from birdenv.users.identifiers import words_of_names
 from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
 
-_SHORT = dict(
-    pair.split("=")
-    for pair in """acct=account amt=amount avg=average bal=balance cnt=count curr=current deg=degrees dt=date
-        eff=efficiency env=environment freq=frequency grp=group hrs=hours id=id idx=index init=initial
-        liabs=liabilities lvl=level mins=minutes num=number pct=percent qty=quantity ref=reference
-        reg=registry sess=session temp=temperature tot=total usd=usd val=value vol=volume""".split()
-)
-_UNITS = {
-    name: (said, meant)
-    for name, said, meant in (
-        unit.split("=")
-        for unit in """db=dB=db dbm=dBm=dbm deg=degrees=degree gb=GB=gb hrs=hours=hour hz=Hz=hz
-        kg=kg=kilogram km=km=kilomet kw=kW=kilowatt m=m=metre m2=m2=square mhz=MHz=mhz min=minutes=minute
-        mins=minutes=minute mm=mm=millimet mw=MW=megawatt pct=percent=percent sec=seconds=second
-        usd=USD=usd""".split()
-    )
-}
+_SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
+_UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
 """Units by the last part of a name: how they are said, and the text that their column's meaning must have."""
 
-_USUAL = frozenset(
-    """account amount area average balance base calc cap capacity category channel class code content core
-    cost count country customer cycle data date days delay delivery density device diff duration
-    efficiency energy engine event factor fee file flow group health history hours impact income index
-    key label level life list load loss mark market max member metric mid min mode month name net node
-    number order output park path percent phase plan point position power price profile profit project
-    quality range rank rate rating ratio record reference region registry resource response result
-    revenue risk room sales sample scale score season segment sensor session share signal site size
-    source span speed spend stage start state status store stress sum system tag target team temp term
-    test time total trace trade trail transfer trend type unit usage user value vehicle view volume wage
-    water weight work year zone""".split()
-)
+_USUAL = frozenset(words_of_names("words in names"))
 _LEAST, _MOST = 5, 32  # letters of a name that may be run together
 _MOST_WORDS = 60
 _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once in a name
