@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from birdenv.users.sql_in_words._calls import branches_of, is_conditional
 from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, part_of, split_words
-from birdenv.users.sql_in_words._phrases import LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._phrases import LOOSE, PREFIX, Phrase, enumerate_words, phrases
 from birdenv.users.sql_in_words._words import (
     Speaker,
     is_filler,
@@ -24,11 +24,7 @@ from birdenv.users.sql_in_words._words import (
 )
 
 _SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
-_SET_OPERATIONS = {
-    "Union": "together with",
-    "Intersect": "but only what is also among",
-    "Except": "but without",
-}
+_SET_OPERATIONS = phrases("set operations")
 _JOINS = {
     "LEFT": ", also keeping entries that have no match",
     "RIGHT": ", also keeping further entries that have no match",

@@ -4,43 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib import resources
 from typing import Literal
 
 from birdenv.users.sql_in_words._parse import split_words
-from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words, phrases
 
-_ENTRIES = re.compile(r"(?m)^([A-Z].*?): (.+)$").findall(
-    (resources.files("birdenv.users.sql_in_words") / "functions.txt").read_text(encoding="utf-8")
-)
-_TEMPLATES = {name: templates.split(" | ") for names, templates in _ENTRIES for name in names.split()}
+_TEMPLATES = {name: words.split(" | ") for name, words in phrases("functions").items()}
 _SLOT = re.compile(r"\{[-#*:]?\}")
 _ALL = re.compile(r"\{[*:]\}")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}
 _INFIX = frozenset({"POW", "POWER", "MOD"})
 """Functions whose words go between their arguments, like those of an operator."""
 
-_PARTS_OF_DATES = {
-    "%Y": "the year of {}",
-    "%m": "the month (MM) of {}",
-    "%d": "the day of the month (DD) of {}",
-    "%Y-%m": "the year and month (YYYY-MM) of {}",
-    "%Y-%m-%d": "the date (YYYY-MM-DD) of {}",
-    "%H": "the hour (HH) of {}",
-    "%H:%M": "the time of day (HH:MM) of {}",
-    "%w": "the day of the week (0 for Sunday) of {}",
-}
-_CUTS = {
-    ("1", "4"): "%Y",
-    ("1", "7"): "%Y-%m",
-    ("1", "10"): "%Y-%m-%d",
-    ("6", "2"): "%m",
-    ("9", "2"): "%d",
-    ("12", "2"): "%H",
-    ("12", "5"): "%H:%M",
-}
-"""The format of a part of a date that is cut out as text, by its position and length."""
-
+_PARTS_OF_DATES = phrases("parts of dates")
+_CUTS = phrases("cuts of dates")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
 _MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
@@ -107,7 +84,7 @@ def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
     """Return the template for a part of a date; "" if the call does not extract one."""
     texts = [argument.text for argument in arguments]
     if name in ("SUBSTR", "SUBSTRING") and len(texts) == 3 and _MOMENT.search(texts[0]):
-        return _PARTS_OF_DATES.get(_CUTS.get((texts[1], texts[2]), ""), "")
+        return _PARTS_OF_DATES.get(_CUTS.get(f"{texts[1]} {texts[2]}", ""), "")
     if name == "STRFTIME" and len(texts) == 2:
         return _PARTS_OF_DATES.get(texts[0].strip("'"), "")
     return ""

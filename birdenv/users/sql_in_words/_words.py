@@ -25,6 +25,7 @@ from birdenv.users.sql_in_words._phrases import (
     PRESENT,
     Phrase,
     enumerate_words,
+    phrases,
     quoted,
     runs_on,
     side,
@@ -39,15 +40,7 @@ SAYERS: Final[dict[str, Sayer]] = {}
 """The function that says a node, by the name of the node's class."""
 
 _CONNECTORS = {"And": "and", "Or": "or"}
-_CONSTANTS = {
-    "Null": "null",
-    "CurrentDate": "the date of today",
-    "CurrentTime": "the time of today",
-    "CurrentTimestamp": "the date and time of today",
-    "Star": "everything",
-    "Placeholder": "something",
-    "Parameter": "something",
-}
+_CONSTANTS = phrases("constants")
 _PATTERNS = frozenset(kind for kind, words in COMPARISONS.items() if words.startswith("matches"))
 _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 """Kinds of conditions that say the NOT before them in their own words."""
