@@ -40,6 +40,7 @@ _SENSES: Final = (
 """Senses that rewording must not change: upwards, downwards, without the bound itself, and exclusion."""
 
 
+@plays("c-interact", "a-interact")
 class WordedRuleUser(ModelUser):
     """The rule-based user, whose answers a model rewords. Refusals are not reworded.
 
@@ -77,15 +78,6 @@ def _senses(text: str) -> list[bool]:
 
 
 @plays("c-interact", "a-interact")
-def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
-    """Return the user `rule+llm:MODEL`.
-
-    Raises:
-        InputError: the model cannot be used, or the game has no such seat.
-    """
-    return WordedRuleUser(argument, context)
-
-
 class OnePromptUser(ModelUser):
     """Tells a model the clear request, the annotations and the gold SQL, and passes on its answers.
 
@@ -108,15 +100,8 @@ class OnePromptUser(ModelUser):
         return self.answer(text)
 
 
-@plays("c-interact", "a-interact")
-def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
-    """Return the user `llm-one-prompt:MODEL`.
-
-    Raises:
-        InputError: the model cannot be used, or the game has no such seat.
-    """
-    return OnePromptUser(argument, context)
-
+worded_rule_user, one_prompt_user = WordedRuleUser, OnePromptUser
+"""The names under which users are found."""
 
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
 

@@ -117,7 +117,7 @@ def node_class(name: str) -> Node:
 
 def is_filler(node: Node) -> bool:
     """Return True if a node was only added to complete a fragment to a statement."""
-    return kind_of(node) in ("Column", "Table", "Identifier", "Anonymous") and node.name == FRAME
+    return getattr(node, "name", "") == FRAME
 
 
 @says("Literal")
@@ -149,11 +149,6 @@ def _column(speaker: Speaker, node: Node) -> Phrase:
         return Phrase("the figure" if kind_of(node.parent) == "Anonymous" else "something")
     words = speaker.names.words(node.name)
     return Phrase(f"the {words}" if words else "", counted=f"{{}} {words}" if is_counted(words) else "")
-
-
-@says("Dot")
-def _dot(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.expression)
 
 
 @says("Paren")
@@ -272,13 +267,10 @@ def _in(speaker: Speaker, node: Node) -> Phrase:
 def _those(speaker: Speaker, query: Node, subject: str) -> str:
     """Return the words for a subquery: "those where .." if it selects what the `subject` is."""
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
-    if inside == subject:
+    rest = inside.removeprefix(subject)
+    if not rest:
         return "those worked out before"
-    if inside.startswith((f"{subject} where ", f"{subject} of the ")):
-        return f"those{inside[len(subject) :]}"
-    if inside.startswith(f"{subject}; "):
-        return f"those ({inside[len(subject) + 2 :]})"
-    return f"({inside})"
+    return f"those{rest}" if rest.startswith((" where ", " of the ")) else f"({inside})"
 
 
 @says("Not")
@@ -289,9 +281,9 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
     return Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
 
 
-@says("Escape")
-def _escape(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.this)
+@says("Dot", "Escape")
+def _only_part(speaker: Speaker, node: Node) -> Phrase:
+    return speaker.say(node.expression if kind_of(node) == "Dot" else node.this)
 
 
 @says(*_CONNECTORS)
