@@ -120,22 +120,23 @@ def is_filler(node: Node) -> bool:
     return getattr(node, "name", "") == FRAME
 
 
+SAYERS.update(
+    {
+        **dict.fromkeys(_CONSTANTS, lambda _, node: Phrase(_CONSTANTS[kind_of(node)])),
+        "Boolean": lambda _, node: Phrase("true" if node.this else "false"),
+        "Dot": lambda speaker, node: speaker.say(node.expression),
+        "Escape": lambda speaker, node: speaker.say(node.this),
+        "Neg": lambda speaker, node: Phrase(f"minus {speaker.say(node.this).inside(PREFIX)}"),
+    }
+)
+
+
 @says("Literal")
 def _literal(_: Speaker, node: Node) -> Phrase:
     text = str(node.this)
     if node.is_string:
         return Phrase(quoted(text), literal=kind_of_text(text))
     return Phrase(text, literal="number")
-
-
-@says(*_CONSTANTS)
-def _constant(_: Speaker, node: Node) -> Phrase:
-    return Phrase(_CONSTANTS[kind_of(node)])
-
-
-@says("Boolean")
-def _boolean(_: Speaker, node: Node) -> Phrase:
-    return Phrase("true" if node.this else "false")
 
 
 @says("Column", "Identifier", "Var")
@@ -210,11 +211,6 @@ def _days_apart(speaker: Speaker, node: Node) -> str:
     return days_between(later, earlier)
 
 
-@says("Neg")
-def _negative(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"minus {speaker.say(node.this).inside(PREFIX)}")
-
-
 @says(*COMPARISONS)
 def _comparison(speaker: Speaker, node: Node) -> Phrase:
     """Return a comparison as people say it: of amounts, of dates, or of other things."""
@@ -279,11 +275,6 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
     if kind_of(node.this) in _NEGATED and not node.this.args.get("negate"):
         return inner
     return Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
-
-
-@says("Dot", "Escape")
-def _only_part(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.expression if kind_of(node) == "Dot" else node.this)
 
 
 @says(*_CONNECTORS)
