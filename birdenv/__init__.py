@@ -1,7 +1,8 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
-Importing this package registers `birdenv/CInteract-v0`, `birdenv/AInteract-v0`, `birdenv/BirdSql-v0` and
-other environments with Gymnasium as soon as Gymnasium is imported. Everything else is imported on first use.
+Once both this package and Gymnasium are imported, `birdenv/CInteract-v0`, `birdenv/AInteract-v0`,
+`birdenv/BirdSql-v0` and other environments are registered with Gymnasium. All other parts of birdenv are
+imported on first use.
 """
 
 from __future__ import annotations

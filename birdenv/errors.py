@@ -1,11 +1,11 @@
 """The errors of birdenv, grouped by who is at fault.
 
-* Errors of the agent (bad SQL, malformed actions) are values (`databases.QueryError`, the status of a
-  verdict), never exceptions. They cost what the protocol says, and the episode continues.
-* `InputError` is an error of the caller: a wrong path, file, option or record. The command line prints one
-  line, and exits with code 2.
+* Errors of the agent (bad SQL, malformed actions) are never exceptions. They are values, such as a
+  `QueryError` or the status of a verdict. They cost what the protocol says, and the episode continues.
+* `InputError` is an error of the caller: a wrong path, file, option or record. The command line prints the
+  message as one line, and exits with code 2.
 * `BenchmarkError` is an error of the benchmark: gold SQL or set-up statements that do not run. It ends only
-  the episode that it occurs in.
+  the episode in which it occurs.
 * `InfrastructureError` is an error of the machine: a server that is lost, full or unreachable. No SQL is to
   blame, and trying again may help. The command line exits with code 3.
 * `RunEndedError` ends the whole run. Finished episodes are kept.
@@ -38,17 +38,17 @@ class BirdenvError(Exception):
 
 
 class InputError(BirdenvError):
-    """The caller's input cannot be used. The message is one line that says what to do."""
+    """The caller's input cannot be used. The message is one line that says what to do about it."""
 
 
 class SettingError(InputError):
-    """A setting cannot be used.
+    """A setting has an invalid value.
 
-    The message begins with the name of the setting. Commands replace the name by that of their option.
+    The message begins with the name of the setting. Commands show the name of their option instead.
 
     Args:
         name: the name of the setting.
-        why: the rest of the message, which directly follows the name.
+        why: the part of the message that directly follows the name.
     """
 
     def __init__(self, name: str, why: str) -> None:
@@ -59,19 +59,19 @@ class SettingError(InputError):
         return self.under(self.name)
 
     def under(self, name: str) -> str:
-        """Return the message, which begins with the given name instead of the setting's own name."""
+        """Return the message with `name` in place of the name of the setting."""
         return f"{name}{self.args[1]}"
 
 
 class BenchmarkError(BirdenvError):
-    """The benchmark is broken for one task: its gold or set-up SQL does not run."""
+    """A task of the benchmark is broken: its gold SQL or its set-up SQL does not run."""
 
 
 class InfrastructureError(BirdenvError):
-    """Something that an episode needs is lost or unreachable. Trying again may help.
+    """A resource that an episode needs is lost or unreachable. Trying again may help.
 
     Attributes:
-        retried: True if several attempts were already made, so that callers need not try again.
+        retried: True if several attempts have already failed, so that callers should not try again.
     """
 
     retried: ClassVar[bool] = False
@@ -80,18 +80,18 @@ class InfrastructureError(BirdenvError):
 class RunEndedError(InfrastructureError):
     """The run has to end, because every further episode would fail for the same reason.
 
-    For example, an API key is refused, a budget is spent, or the disk is full.
+    Examples are a rejected API key, a spent budget and a full disk.
     """
 
     retried = True
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Describe the first invalid field of a record.
+    """Return a description of the first invalid field of a record.
 
     Args:
         error: the error that Pydantic raised for the record.
-        known: the names of all valid fields, which the message lists if a field is unknown.
+        known: the names of all valid fields. They are listed if the record has an unknown field.
     """
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")
@@ -106,7 +106,7 @@ _MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a mod
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe any exception in one line: its type, the beginning of its message, and where it was raised."""
+    """Describe an exception in one line: its type, the start of its message, and where it was raised."""
     text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):

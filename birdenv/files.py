@@ -1,6 +1,6 @@
-"""Read and write whole files. Every failure is an `InputError` that names the file.
+"""Read and write whole files. Every error is raised as an `InputError` that names the file.
 
-birdenv parses all JSON by `parse_json`, and writes all whole files by `write_text` or `write_bytes`.
+birdenv parses all JSON with `parse_json`, and writes all whole files with `write_text` or `write_bytes`.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Convert errors of the operating system and of encodings into an `InputError`.
+    """Raise errors of the `with` block, such as a missing file or bad UTF-8, as an `InputError`.
 
     Args:
-        path: the file.
+        path: the file that the message names.
         done: the past participle in the message "cannot be ...", such as `written`.
-        hint: text to add to the message.
+        hint: text to append to the message.
     """
     try:
         yield
@@ -119,7 +119,7 @@ def file_digest(path: Path) -> str:
 
 
 def path_digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file, or of a folder of files; None if it cannot be read or has subfolders."""
+    """Return the SHA-256 of a file or folder in hexadecimal; None if it is unreadable or has subfolders."""
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         digest = hashlib.sha256()
@@ -133,7 +133,7 @@ def path_digest(path: Path) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Return birdenv's folder in `$XDG_CACHE_HOME` or `~/.cache`, which may not exist yet.
+    """Return the path of birdenv's cache, in `$XDG_CACHE_HOME` or `~/.cache`. It may not exist yet.
 
     Raises:
         RuntimeError: this user has no home directory.
@@ -144,7 +144,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return one SHA-256 of the contents and relative paths of all Python files of birdenv."""
+    """Return a single SHA-256 for all Python files of birdenv, computed from their paths and contents."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -154,7 +154,7 @@ def code_digest() -> str:
 
 
 def file_identity(*paths: Path | None) -> Hashable:
-    """Return a value that changes when one of the files or folders changes, without reading them."""
+    """Return a value that changes when any of the files or folders changes, without reading them."""
     found: list[Any] = []
     for path in paths:
         try:
@@ -168,10 +168,10 @@ def file_identity(*paths: Path | None) -> Hashable:
 
 
 def read_text(path: Path) -> str:
-    """Return the file as UTF-8 text without a byte-order mark.
+    """Return the contents of a UTF-8 file as text, without a byte-order mark.
 
     Raises:
-        InputError: there is no such file, it cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git
+        InputError: the file does not exist, cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git
             LFS pointer.
     """
     if not exists(path):
@@ -196,16 +196,16 @@ def _is_input(path: Path) -> bool:
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
-    """Return the value of JSON text.
+    """Parse JSON text, and return its value.
 
     Args:
         text: the JSON text.
-        where: a description of its origin for messages, such as a path.
-        line: the number of the line, if the text is one line of a file.
+        where: the origin of the text for error messages, such as a path.
+        line: the line number, if the text is one line of a file.
         pairs_hook: the `object_pairs_hook` of `json.loads`.
 
     Raises:
-        InputError: the text is not valid JSON, is nested too deeply, or has too long a number.
+        InputError: the text is not valid JSON, is nested too deeply, or has a number with too many digits.
     """
     at = where if line is None else f"{where}: line {line}"
     try:
@@ -221,12 +221,12 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
 
 
 def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED) -> None:
-    """Raise `InputError` if a value contains lone surrogates (invalid text), or is nested too deeply.
+    """Raise `InputError` if a JSON value is nested too deeply, or contains lone surrogates (invalid text).
 
     Args:
-        value: a JSON value.
-        where: a description of the value for messages.
-        depth: the nesting depth of the value.
+        value: the JSON value.
+        where: a description of the value for error messages.
+        depth: the depth at which the value is nested in a larger value.
         most: the maximum depth.
     """
     if isinstance(value, str):
@@ -244,21 +244,21 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
 
 
 def read_json(path: Path) -> Any:
-    """Return the JSON value of a file. Raises `InputError` if the file cannot be read or is not valid."""
+    """Return the JSON value of a file. Raises `InputError` if the file cannot be read or parsed."""
     value = parse_json(read_text(path), str(path))
     check_text(value, str(path))
     return value
 
 
 def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
-    """Return the objects of a JSON list or of JSON lines, whichever the file contains.
+    """Read a file that contains a JSON list of objects, or one JSON object on each line.
 
     Args:
         path: the file.
-        what: a plural noun for the records in messages.
+        what: a plural noun that names the records in error messages.
 
     Raises:
-        InputError: the file cannot be read, is not a list of objects, or contains invalid text.
+        InputError: the file cannot be read, does not contain objects, or contains invalid text.
     """
     text = read_text(path)
     if not text.strip():
@@ -291,7 +291,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` that `write_text` would raise, as far as it can be known beforehand."""
+    """Raise the `InputError` that `write_text` would raise, as far as that can be predicted."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -306,9 +306,9 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file atomically, creating its folder if necessary.
+    """Write a whole file as UTF-8, atomically, creating its folder if necessary.
 
-    The target of a link is replaced, not the link itself. Devices and pipes are written to directly.
+    If the path is a link, the target of the link is replaced. Devices and pipes are written to directly.
     """
     with file_errors(path, "written"):
         data = text.encode()
@@ -316,7 +316,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes to a file as `write_text` does."""
+    """Write a whole file of bytes, in the same way as `write_text`."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -337,12 +337,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write records as JSON lines, atomically."""
+    """Write records as one JSON object per line, atomically."""
     write_text(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
 
 
 def _there(path: Path) -> bool:
-    """Return whether the path exists, even as a broken link. Raises `OSError` if that is unknown."""
+    """Return whether the path exists, even as a broken link. Raises `OSError` if that cannot be found out."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,7 +1,4 @@
-"""Find what other packages add to birdenv through entry points.
-
-Some optional parts of birdenv are entry points, too.
-"""
+"""Find and import the extensions that birdenv and other packages declare as entry points."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from birdenv.errors import InputError, describe_error
 
 
 class PluginError(InputError):
-    """The object that an entry point names cannot be imported.
+    """The object that an entry point refers to cannot be imported.
 
     Args:
         entry: the entry point.
-        why: the reason; the message adds the entry point's name.
+        why: the reason. The message also names the entry point.
     """
 
     def __init__(self, entry: EntryPoint, why: str) -> None:
@@ -28,12 +25,15 @@ class PluginError(InputError):
 
 
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """Return a group's entry points by name. If names clash, the entry point that ships with birdenv wins."""
+    """Return the entry points of a group, keyed by name.
+
+    If several packages use the same name, an entry point of birdenv takes precedence.
+    """
     return _installed(group, tuple(sys.path))
 
 
 def load_plugin(entry: EntryPoint) -> Any:
-    """Import the object that an entry point names.
+    """Import the object that an entry point refers to, and return it.
 
     Raises:
         PluginError: the import fails, for example because a module is missing.

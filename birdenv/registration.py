@@ -1,7 +1,7 @@
 """Register the environments with Gymnasium as soon as Gymnasium is imported.
 
-`import birdenv` does not import Gymnasium itself: that would double the time that a command takes to start,
-and neither commands nor the processes of players need Gymnasium.
+`import birdenv` does not import Gymnasium itself, because that would double the start-up time of commands.
+Neither commands nor the processes of players need Gymnasium.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def register_environments() -> None:
-    """Register the environments now if Gymnasium is already imported, and otherwise when it is imported."""
+    """Register the environments with Gymnasium: now if it is already imported, otherwise on its import."""
     if "gymnasium" in sys.modules:
         _register()
     else:
@@ -55,7 +55,7 @@ def _register() -> None:
 
 
 class _AtImport(MetaPathFinder):
-    """Finds Gymnasium with the other finders, and registers the environments once its code has run."""
+    """An import hook that registers the environments after the code of Gymnasium has run."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

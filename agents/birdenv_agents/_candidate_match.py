@@ -1,4 +1,4 @@
-"""Rank candidate statements by how well they fit what was said.
+"""Rank candidate statements by how well they fit the request and the user's answers.
 
 Only words in which the candidates differ are compared.
 """
@@ -43,23 +43,24 @@ ANSWER_WEIGHT = 3.0
 """The weight of words in the user's answers, relative to words of the ambiguous request."""
 
 UNSAID = 0.5
-"""The loss of a candidate for each word that nobody said, if everything that matters was said."""
+"""The loss of a candidate for each word that was not said, if `rank` is called with `complete`."""
 
 
 def rank(
     candidates: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
 ) -> list[str]:
-    """Sort the candidates from the best to the worst fit.
+    """Return the candidates sorted from the best to the worst fit.
 
-    A candidate scores for each of its words that was said, and more if few candidates contain the word.
+    A candidate scores for each of its words that occurs in the request or in an answer. A word that few
+    candidates contain scores more.
 
     Args:
         candidates: the candidates.
         wording: the request.
         answers: the user's answers.
         rng: the random generator that breaks ties.
-        complete: True if request and answers together mention everything that the statement needs. Then
-            words of a candidate that were not said lower its rank.
+        complete: True if the request and the answers mention everything that the statement needs. Then a
+            candidate loses score for each word that occurs in neither.
     """
     loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in candidates]

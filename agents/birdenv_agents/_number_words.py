@@ -47,7 +47,7 @@ def _digits(match: re.Match[str]) -> str:
 
 
 def _value(words: list[str], is_half_more: bool) -> float:
-    """Return the number that words say. A unit before tens counts hundreds (`one fifty`)."""
+    """Return the number that words mean. A unit before tens counts hundreds (`one fifty` is 150)."""
     total, current = 0.0, 0.0
     scale = 1
     for place, word in enumerate(words):

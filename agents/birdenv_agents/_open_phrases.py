@@ -21,14 +21,14 @@ _STOP = frozenset(
 
 
 def open_phrases(request: str, notes: str) -> list[str]:
-    """Return the runs of content words in a request, without duplicates, the most ambiguous first.
+    """Return the phrases of a request that may be ambiguous, the most ambiguous first.
 
-    Phrases whose words all occur in `notes` come later, because their meaning is obvious. The single words
-    and the last two words of a longer run are also phrases; these come last.
+    A phrase is a run of content words. Phrases whose words all occur in `notes` come later, because their
+    meaning is obvious. Parts of longer phrases (single words, and the last two words) come last.
 
     Args:
         request: the request.
-        notes: the schema and the external knowledge. The request may be part of this text.
+        notes: the schema and the external knowledge. This text may contain the request.
     """
     known = {word.lower() for word in _WORD.findall(_names(notes.replace(request, " ")))}
     runs = _runs(request)

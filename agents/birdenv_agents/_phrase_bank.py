@@ -1,4 +1,4 @@
-"""Banks of phrases: files in a simple format that list what a player can say.
+"""Banks of phrases: files that list what a player can say.
 
 A bank is a JSON object:
 
@@ -26,7 +26,10 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by act and attribute, drawn at random. No phrase is repeated until all others were used."""
+    """Phrases by dialogue act and attribute, from which a player draws at random.
+
+    A phrase is repeated only after all other phrases for the same act and attribute were used.
+    """
 
     def __init__(self, phrases: Iterable[Mapping[str, Any]], rng: Random) -> None:
         self._rng = rng
@@ -36,11 +39,11 @@ class PhraseBank:
         self._left: dict[tuple[str, str | None], list[str]] = {}
 
     def knows(self, act: str, about: str | None = None) -> bool:
-        """Return True if there are phrases for an act that can be used about an attribute."""
+        """Return True if the bank has a phrase for an act that fits the attribute `about`."""
         return (act, about) in self._phrases or (act, None) in self._phrases
 
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
-        """Draw a phrase for an act, and fill its slots.
+        """Return a random phrase for an act, with its slots filled.
 
         If no phrase is about the attribute `about`, a phrase that fits any attribute is used, or otherwise a
         phrase about another attribute.
@@ -58,12 +61,12 @@ class PhraseBank:
 def read_bank(
     path: Path, game: str, acts: Mapping[str, set[str]], needed: Iterable[str]
 ) -> list[Mapping[str, Any]]:
-    """Read the phrases of a bank.
+    """Read the phrases of a bank from a JSON file.
 
     Args:
         path: the file.
         game: the name of the game.
-        acts: the names of the slots that each act of the game may use.
+        acts: the slots that the phrases of each act may use, by the name of the act.
         needed: the acts for which the bank must have phrases.
 
     Raises:

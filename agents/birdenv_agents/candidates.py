@@ -68,7 +68,7 @@ def _is_ambiguous(context: PlayerContext) -> bool:
 
 
 class RandomPlayer:
-    """Submits candidates at random, never the same one twice in a phase."""
+    """A player that submits random candidates, and no candidate twice in a phase."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -83,7 +83,13 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """Asks questions first if `asks` is True. Then submits the candidates from the best to the worst."""
+    """A player that submits candidates, the best fit first.
+
+    Args:
+        rng: the random generator that breaks ties.
+        asks: True to ask the user about ambiguous phrases first.
+        ambiguous: True if the requests of the game are ambiguous.
+    """
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng
@@ -127,7 +133,7 @@ class CandidatePlayer:
 
 
 def _request(view: View) -> str:
-    """Return the request or question in an instruction and, in BIRD, the hint."""
+    """Return the request or question in an instruction, with the hint that BIRD gives."""
     marks = ("Request: ", "Question: ", "Hint: ")
     return "\n".join(line for line in view.instruction.split("\n") if line.startswith(marks))
 

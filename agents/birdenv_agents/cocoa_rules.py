@@ -30,7 +30,7 @@ _NEEDED: Final = {
     FRIENDS: ("ask", "inform", "deny", "yes", "no"),
     BARGAIN: ("open", "counter", "insist", "agree"),
 }
-"""The acts that a scripted partner cannot do without."""
+"""The acts for which the bank of a scripted partner must have phrases."""
 
 
 class Varied(Player, Protocol):
@@ -41,7 +41,11 @@ class Varied(Player, Protocol):
 
 
 class RulePlayer:
-    """Plays by rules. The rules are set up at the first move, which shows the seat's private knowledge."""
+    """A rule-based player of any of CoCoA's games.
+
+    Args:
+        make: a function that returns the player of the game, given the seat's first view.
+    """
 
     def __init__(self, make: Callable[[View], Varied]) -> None:
         self._make = make
@@ -68,7 +72,7 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
     """Return the rule-based player of one of CoCoA's games.
 
     Raises:
-        InputError: this game has no rule-based player, or the argument cannot be used.
+        InputError: the game has no rule-based player, or the argument is invalid.
     """
     rng = context.rng
     if argument and (context.game != FRIENDS or not argument.isdecimal() or int(argument) < 1):

@@ -31,10 +31,10 @@ _ALL: Final = re.compile(r"\b(?:everything|all of (?:it|them)|them all)\b")
 
 
 class Sharer:
-    """Plays either seat of DealOrNoDeal.
+    """A rule-based player for either seat of DealOrNoDeal.
 
     Args:
-        kb: the kinds of things to share, each with a count and its value for this seat.
+        kb: the kinds of things to share, each with its count and its value for this seat.
     """
 
     def __init__(self, kb: Sequence[Mapping[str, Any]]) -> None:
@@ -51,12 +51,12 @@ class Sharer:
         self._haste = 0  # the number of proposals by which it gives in earlier than usual
 
     def move(self, view: View) -> Move:
-        """Select the share that was agreed on, or propose a share."""
+        """Return the next move: select the share that was agreed on, or propose a share."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         theirs: Share | None = None
         for event in news:
-            if event.action == "select":  # the other takes the rest of the last proposal
+            if event.action == "select":  # the other player takes the rest of the last proposal
                 return Move("select", self._own or self._proposals[0])
             if event.action == "message" and isinstance(event.data, str):
                 theirs = read_share(event.data, self._counts)
@@ -107,8 +107,8 @@ def agrees(text: str) -> bool:
 def read_share(text: str, counts: Share) -> Share | None:
     """Return the share that a message proposes for its speaker, or None if the message proposes nothing.
 
-    Things that the message does not name go to the other player. If the message states only the other
-    player's share, they go to the speaker.
+    Things that the message does not name go to the other player or, if the message states only the other
+    player's share, to the speaker.
     """
     mine, yours = _named(with_digits(plain(text)), counts)
     if mine:
@@ -119,7 +119,7 @@ def read_share(text: str, counts: Share) -> Share | None:
 
 
 def _named(text: str, counts: Share) -> tuple[Share, Share]:
-    """Return the things that a text gives to the speaker, and those that it gives to the other."""
+    """Return the things that a text gives to the speaker, and the things for the other player."""
     sides: tuple[Share, Share] = ({}, {})
     is_other = False
     for part in _PARTS.split(text):

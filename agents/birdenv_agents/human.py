@@ -30,7 +30,7 @@ _SHORT = {
 }
 _LEAVING = ("quit", "exit")
 _ABOUT = {"show": "show (the instruction again)", "help": "help (this line)"}
-_HARD_WRAPPED = 70  # characters of a line that may go on in the next
+_HARD_WRAPPED = 70  # the length from which a line may continue on the next line
 _SQL = re.compile(
     r"\s*(select|insert|update|delete|create|drop|with\s+(recursive\s+)?\w+\s+as)\b", re.IGNORECASE
 )
@@ -40,7 +40,7 @@ def human(argument: str, context: PlayerContext) -> Terminal:
     """Return a player that reads moves from standard input, and quits at the end of the input.
 
     Raises:
-        InputError: there is an argument.
+        InputError: an argument was given.
     """
     if argument:
         raise InputError("the agent `human` takes no argument")
@@ -62,7 +62,7 @@ class Terminal:
         self._spoken = next(spoken, "")
 
     def move(self, view: View) -> Move | None:
-        """Show what was said since the last move, and read the next move."""
+        """Show what was said since the last move, and return the move that the person types next."""
         if not self._introduced:
             told = [] if self._guide in view.instruction else [self._guide]
             print("\n" + readable("\n\n".join([*told, view.instruction])))
@@ -126,7 +126,7 @@ class Terminal:
 
 
 def readable(text: str) -> str:
-    """Wrap a text to the width of the terminal, and rewrite knowledge entries (JSON) as text.
+    """Return a text wrapped to the width of the terminal, with JSON knowledge entries rewritten as text.
 
     Sentences that were broken into lines are joined first. Tables and code (lines that contain `|` or several
     spaces in a row) are not changed.
@@ -144,7 +144,7 @@ def readable(text: str) -> str:
 
 
 def _whole_lines(lines: Sequence[str]) -> list[str]:
-    """Join a line with the one before it if that is long and the sentence continues."""
+    """Join lines that belong to one sentence: a long line, and a next line that continues the sentence."""
     made: list[str] = []
     last = ""
     for line in lines:
@@ -162,7 +162,7 @@ def _whole_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _entry(line: str) -> str | None:
-    """Return a line of JSON as text, or None if the line is not JSON."""
+    """Return a knowledge entry in JSON as readable text, or None if the line is not JSON."""
     if not line.startswith("{"):
         return None
     try:
@@ -177,7 +177,7 @@ def _entry(line: str) -> str | None:
 
 
 def _read(is_whole: Callable[[str], bool]) -> str:
-    """Read lines until they form a complete move; at a terminal, with editing and history."""
+    """Return lines of input that form a complete move. A terminal offers editing and a history."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _session()(is_whole)
     text = input("> ")
@@ -191,7 +191,7 @@ def _read(is_whole: Callable[[str], bool]) -> str:
 
 @cache
 def _session() -> Callable[[Callable[[str], bool]], str]:
-    """Return the line editor, which is shared by all episodes, so that they share its history."""
+    """Return the line editor. All episodes share it, and therefore its history."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -227,7 +227,7 @@ def _is_code(action: Action) -> bool:
 
 
 def _data(action: Action, text: str, view: View) -> Any:
-    """Return the data of a move from the text after the command, in which `|` separates several fields."""
+    """Return the data of a move, given the text after the command, in which `|` separates fields."""
     if not action.fields:
         return None
     parts = text.split("|", len(action.fields) - 1)

@@ -1,4 +1,4 @@
-"""The oracle, which submits the gold SQL to prove that a benchmark can be solved."""
+"""The oracle player, which submits the gold SQL to prove that a benchmark can be solved."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ oracle.sees_private = True  # type: ignore[attr-defined]
 
 
 class Oracle:
-    """Submits the gold SQL of each phase."""
+    """A player that submits the gold SQL of each phase."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._answers = answers
 
     def move(self, view: View) -> Move:
-        """Submit the gold SQL of the current phase."""
+        """Return a move that submits the gold SQL of the current phase."""
         return Move("submit_sql", self._answers[view.phase - 1])

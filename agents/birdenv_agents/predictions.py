@@ -86,7 +86,7 @@ _known: dict[Any, tuple[Any, Mapping[str, _Recorded]]] = {}
 
 
 def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
-    """Return the recorded SQL by task. Each file is read once for each list of tasks."""
+    """Return the recorded SQL of each task. A file is read once for each list of tasks."""
     status = path.stat() if path.exists() else None
     version = (status.st_mtime_ns, status.st_size) if status else None
     key = (path, version, id(context.tasks), context.options.get("predictions_order"))
@@ -187,14 +187,14 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
 
 
 def _stage_files(path: Path) -> dict[str, Path]:
-    """Find the result files in a folder.
+    """Return the result files of the published c-Interact pipeline in a folder.
 
     Args:
         path: the folder, or one of the files in it.
 
     Returns:
-        The existing files by the name of their stage, without later stages that no task reached; empty if
-        the path is anything else.
+        The existing files by the name of their stage; empty if the path is anything else. Later stages are
+        missing if no task reached them.
     """
     names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
     if not path.is_dir() and path.name not in names:
@@ -211,7 +211,7 @@ def _stage_files(path: Path) -> dict[str, Path]:
 
 
 def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
-    """Return the attempts of each task: the first one and the debug attempt of each phase."""
+    """Return the attempts of each task: the first attempt and the debug attempt of each phase."""
     rows = {stage: _read_rows(file) for stage, file in files.items()}
 
     def attempts(name: str, first: str, debug: str) -> tuple[str, ...]:

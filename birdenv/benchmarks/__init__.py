@@ -1,4 +1,4 @@
-"""Prepare public benchmarks (fetch, merge ground truth, verify), and generate new benchmarks."""
+"""Fetch, merge and verify the public benchmarks, and generate new benchmarks."""
 
 from birdenv.benchmarks._fetch import (
     Published,

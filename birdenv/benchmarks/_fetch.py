@@ -1,8 +1,8 @@
 """Download the public benchmarks from the places where their authors publish them.
 
-`sources.json` beside this file lists these places, and the day on which somebody last checked each place.
-Downloads are not trusted: nothing is written outside of the folder, no links are created, and an archive is
-unpacked completely or not at all, within limits.
+The file `sources.json` in this folder lists these places, and the day on which somebody last checked each of
+them. Downloads are not trusted: nothing is written outside of the target folder, no links are created, and an
+archive is unpacked completely or not at all, within limits on its size.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Return `address checked on DAY`, or `address not checked` if nobody has checked the address."""
+    """Return a note for users: `address checked on DAY`, or `address not checked`."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -44,15 +44,15 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """A place where a data set, or a part of it, is published.
+    """A place from which a data set, or a part of it, can be downloaded.
 
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set of the Hugging Face Hub).
-        address: the address of the archive, or the name of the data set.
-        has: a description of what the place offers.
+        address: the address of the archive, or the name of the data set on the Hub.
+        has: a description of what can be downloaded.
         checked: the day on which somebody last downloaded it, or `not checked`.
         at_most_gb: the maximum size of the download in GB. A larger download is refused.
-        sha256: the SHA-256 digest of the archive; None if it is not known.
+        sha256: the SHA-256 digest of the archive; None if unknown.
     """
 
     kind: Literal["archive", "hub"]
@@ -67,7 +67,7 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """A place with PostgreSQL dumps of a data set, which people have to download with a browser."""
+    """A place with PostgreSQL dumps of a data set. People have to download these with a browser."""
 
     address: str
     checked: str
@@ -77,16 +77,16 @@ class Published(_Record):
     """A public benchmark.
 
     Attributes:
-        title: the name that is shown to people.
+        title: the name to show to people.
         licence: the licence.
         home: the address of the home page.
         places: the places from which to download the benchmark.
         task_files: the possible names of the task file.
-        next: the command that plays the benchmark.
+        next: the command to run the benchmark after downloading it.
         dumps: the place of the PostgreSQL dumps; None if there are none.
-        ground_truth: the subject of the e-mail that asks the authors for the ground truth; None if the ground
-            truth is public.
-        seen: digests of some files in the edition with which birdenv was tested, by file name.
+        ground_truth: the subject of the e-mail with which to ask the authors for the ground truth; None if
+            the ground truth is public.
+        seen: digests of files in the edition with which birdenv was tested, by file name.
     """
 
     title: str
@@ -102,16 +102,16 @@ class Published(_Record):
 
 @cache
 def published() -> dict[str, Published]:
-    """Return all public benchmarks that birdenv can fetch, by name."""
+    """Return the public benchmarks that birdenv can fetch, keyed by name."""
     text = (Path(__file__).parent / "sources.json").read_text(encoding="utf-8")
     return {name: Published(**fields) for name, fields in json.loads(text).items()}
 
 
 def fetch_hub(place: Place, folder: Path) -> None:
-    """Download a data set from the Hugging Face Hub into a folder, except for files that are already there.
+    """Download a data set from the Hugging Face Hub into a folder. Files that are already there are kept.
 
     The environment variables of `huggingface_hub` apply. For example, `HF_ENDPOINT` names a mirror, and
-    `HF_TOKEN` contains a key.
+    `HF_TOKEN` contains an access token.
 
     Raises:
         InfrastructureError: the Hub cannot be reached, or the download is damaged.
@@ -143,8 +143,8 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     Args:
         place: the place of the archive.
         folder: the folder.
-        progress: a progress bar for the download: an object that has `total`, `update`, `reset` and `close`,
-            as a `tqdm` has.
+        progress: a progress bar for the download: an object with `total`, `update`, `reset` and `close`, such
+            as a `tqdm`.
 
     Raises:
         InfrastructureError: the address cannot be reached, or the download is damaged.
@@ -177,7 +177,7 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
 
     Raises:
         InputError: the archive is damaged, has links, encrypted files or names that lead outside of the
-            folder, expands too much, or contains something that already exists in the folder.
+            folder, expands too much, or contains a file or folder that already exists.
         InfrastructureError: the folder cannot be written, or the disk is full.
     """
     called = called or str(archive)
@@ -214,10 +214,10 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
 
 
 def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
-    """Return the files and folders of an archive, without those that macOS adds.
+    """Return the files and folders in an archive, except those that macOS adds.
 
     Raises:
-        InputError: one of them is a link, a device or encrypted, or there are too many.
+        InputError: the archive contains a link, a device, an encrypted file, or too many files.
     """
     found = []
     for member in file.infolist():
@@ -242,7 +242,7 @@ def _inside(name: str, called: str) -> PurePosixPath:
 
 @contextmanager
 def _network_errors(place: Place, hint: str) -> Iterator[None]:
-    """Turn any error of the download libraries into a one-line `InfrastructureError`."""
+    """Raise any error of a download library as a one-line `InfrastructureError`."""
     try:
         yield
     except InputError:
@@ -310,7 +310,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Describe a downloaded benchmark in lines: which of its files are known, and what to do next."""
+    """Return lines about a downloaded benchmark: which of its files are known, and what to do next."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):

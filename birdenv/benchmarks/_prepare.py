@@ -1,7 +1,7 @@
-"""Merge ground truth, which the authors send by e-mail, into public task files, and report problems.
+"""Merge the ground truth that the authors send by e-mail into public task files, and report problems.
 
-Unlike the authors' own script (BIRD-Interact `combine_public_with_gt.py`), merging is strict: ids must match,
-and nothing is dropped silently.
+Unlike in the authors' own script (BIRD-Interact `combine_public_with_gt.py`), ids must match, and nothing is
+dropped silently.
 
 The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. The 2024
 edition (500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains
@@ -48,7 +48,10 @@ _ORDER = """
 
 
 def keys_of_2024() -> list[tuple[str, int]]:
-    """Return `(question_id, occurrence)` for each row of the 2024 edition. Occurrences count from 1."""
+    """Return `(question_id, occurrence)` for each row of the 2024 edition of BIRD mini-dev.
+
+    The occurrences of a question are counted from 1.
+    """
     seen: Counter[str] = Counter()
     keys = []
     for question_id in _ORDER.split():
@@ -58,7 +61,7 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Return True if the question ids are those of the 2024 edition: the same 500 rows in the same order."""
+    """Return True if the ids are the 500 question ids of the 2024 edition, in the same order."""
     return list(question_ids) == _ORDER.split()
 
 
@@ -71,7 +74,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """List the missing fields of ground truth, each with the number of tasks affected; "" if none is missing.
+    """Return the fields in which ground truth is missing, each with the number of tasks; "" for none.
 
     Only Management tasks and Management follow-ups need test cases.
     """
@@ -90,12 +93,12 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in a task or in a whole file.
+    """A problem in one task, or in a whole file.
 
     Attributes:
         instance_id: the id of the task, or "" if the problem concerns the whole file.
-        message: what is wrong.
-        truth_missing: True if the problem is only that ground truth is missing, which `--partial` allows.
+        message: a description of the problem.
+        truth_missing: True if the problem is that ground truth is missing, which `--partial` allows.
     """
 
     instance_id: str
@@ -112,9 +115,10 @@ class PreparationReport:
 
     Attributes:
         problems: problems that have to be fixed.
-        warnings: possible problems that somebody should look at.
+        warnings: possible problems that a person should look at.
         figures: named counts, such as the number of records.
-        defects: for each task with defective gold, by id, the reasons. The reasons do not quote the gold.
+        defects: for the id of each task whose gold is defective, the reasons. The reasons do not quote the
+            gold.
     """
 
     problems: tuple[Problem, ...]
@@ -129,7 +133,7 @@ class PreparationReport:
 
     @property
     def partial_would_pass(self) -> bool:
-        """Return True if the only problem is missing ground truth."""
+        """Return True if there are no problems except missing ground truth."""
         return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -143,7 +147,10 @@ class PreparationReport:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """Return the report as lines of text, with at most `most` problems, defects and warnings each."""
+        """Return the report as lines of text.
+
+        At most `most` problems, `most` defects and `most` warnings are listed.
+        """
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
         listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
@@ -156,7 +163,7 @@ class PreparationReport:
 
 
 def _grouped(problems: Sequence[Problem]) -> list[str]:
-    """Return one line for each message, with the names of its tasks."""
+    """Return a line for each message, with the ids of the tasks that it concerns."""
     by_message: dict[str, list[str]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem.instance_id)
@@ -188,14 +195,14 @@ class Merged:
 def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -> Merged:
     """Merge a public task file with its ground truth by `instance_id`.
 
-    Each of the three solution fields takes its value from the ground truth, or becomes [] if the ground truth
-    has none. The same applies to the follow-up. If the public record has no follow-up, the follow-up of the
-    ground truth is copied.
+    The three solution fields of each record take their values from the ground truth, or become [] if the
+    ground truth has no value. The same applies to the fields of the follow-up. If the public record has no
+    follow-up, the follow-up of the ground truth is copied.
 
     Args:
         public_file: the public task file.
         truth_file: the file with the ground truth.
-        partial: whether public records without ground truth are allowed.
+        partial: whether public records may lack ground truth.
 
     Raises:
         InputError: a file cannot be read, a record has no id, or an id occurs twice.

@@ -1,4 +1,4 @@
-"""Verify a c-Interact task file: check its records and its folder, and let the gold SQL be graded."""
+"""Verify a c-Interact task file: check its records and its folder, and grade the gold SQL of each task."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FAILS: Final = {
     "test_error": "does not pass its own test cases",
     "wrong_result": "does not pass its own grading",
 }
-"""The reasons in lists of defects, by status. For any other status, the gold does not run."""
+"""The texts in lists of defects, by the status of the grade. For any other status, the gold does not run."""
 
 Progress = Callable[[str], object]
 OracleTasks = Literal["all", "present", "none"]
@@ -50,7 +50,7 @@ def verify_records(
     today: str | None = None,
     progress: Progress | None = None,
 ) -> PreparationReport:
-    """Check every record, and let an oracle play each task that has gold.
+    """Check every record, and let an oracle, which submits the gold SQL, play each task that has gold SQL.
 
     Args:
         raw_records: the records.
@@ -60,7 +60,7 @@ def verify_records(
         oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (tasks
             whose database exists), or `none`.
         partial: whether missing gold is allowed. Tasks without gold are then only counted.
-        today: the date that SQL gets as the current date, such as 2025-02-19; None uses the real date.
+        today: the date that SQL sees as the current date, such as 2025-02-19; None for the real date.
         progress: is called after each task, with the id of the task.
 
     Returns:
@@ -117,7 +117,7 @@ def verify_records(
 
 
 def _untested(record: TaskRecord) -> Iterator[str]:
-    """Yield reasons for the list of defects if test cases are missing or unusable."""
+    """Yield the defects of a record whose test cases are missing or unusable."""
     for follow_up in dict.fromkeys(follow_up for follow_up, _ in _test_faults(record)):
         solution = record.follow_up if follow_up else record
         if solution is not None and solution.sol_sql:
@@ -125,8 +125,7 @@ def _untested(record: TaskRecord) -> Iterator[str]:
 
 
 def _volatile(record: TaskRecord, today: str | None, dialect: str) -> Iterator[str]:
-    """Yield reasons for the list of defects if a record reads random numbers, or a clock that `today` does
-    not replace."""
+    """Yield the defects of SQL that reads random numbers, or the clock where `today` does not replace it."""
     follow_up = record.follow_up
 
     def changes(sql: str) -> bool:
@@ -163,7 +162,7 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
 
 
 def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
-    """Yield what is wrong with test cases, each time with True if they belong to the follow-up."""
+    """Yield what is wrong with test cases, together with True if they belong to the follow-up."""
     follow_up = record.follow_up
     parts = [(False, record.category, record.test_cases, record.grading)]
     if follow_up is not None:
@@ -204,11 +203,11 @@ def _unknown_ids(record: TaskRecord, notes: DatabaseNotes) -> Iterator[str]:
 
 
 class _Failure(NamedTuple):
-    """The reason why a task's own gold fails.
+    """The reason why a task fails although its own gold was submitted.
 
     Attributes:
         message: the reason, which may quote what the gold returned.
-        reason: the reason for a list of defects, which quotes nothing.
+        reason: the reason for a list of defects, which does not quote anything.
     """
 
     message: str
@@ -216,7 +215,7 @@ class _Failure(NamedTuple):
 
 
 class _Oracle:
-    """A player that submits the gold of each phase, and never asks."""
+    """A player that submits the gold SQL of each phase, and never asks."""
 
     def __init__(self, task: CInteractTask) -> None:
         follow_up = task.private.follow_up
@@ -227,7 +226,7 @@ class _Oracle:
 
 
 class _Checker:
-    """The checks that need the databases."""
+    """The checks for which the databases are needed."""
 
     def __init__(self, folder: Path, source: DatabaseSource) -> None:
         self._source = source
@@ -235,9 +234,9 @@ class _Checker:
         self._notes = functools.cache(functools.partial(read_notes, folder))
 
     def doubts(self, record: TaskRecord, index: int) -> Iterator[str]:
-        """Yield warnings about clean-up that fails even after the task's own gold.
+        """Yield warnings about clean-up statements that fail even after the task's own gold.
 
-        Its errors are ignored after other SQL, so nothing else would report them.
+        Nothing else reports these errors, because errors of the clean-up are ignored.
         """
         task = self._task(record, index)
         private = task.private

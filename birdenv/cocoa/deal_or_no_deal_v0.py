@@ -1,6 +1,7 @@
 """DealOrNoDeal as a PettingZoo environment: `agent_0` and `agent_1` divide some things.
 
-PettingZoo prescribes the three names. Each function accepts the game's settings and `render_mode`.
+PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
+and `render_mode`.
 """
 
 from __future__ import annotations
@@ -22,5 +23,5 @@ parallel_env = partial(DialogueParallel, "deal-or-no-deal")
 
 
 def env(**settings: Any) -> Any:
-    """Return the AEC environment in PettingZoo's wrapper that checks the order of calls."""
+    """Return the AEC environment, wrapped so that calls in a wrong order raise an error."""
     return OrderEnforcingWrapper(raw_env(**settings))

@@ -10,7 +10,13 @@ from birdenv.runs.export import whole_dialogues
 
 
 def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | None) -> str:
-    """Write the dialogues of several folders to one file, and return a message for the user."""
+    """Write the dialogues of runs and studies to one file, and return a message for the user.
+
+    Args:
+        output: the file.
+        folders: the folders of the runs and studies.
+        min_reward: the smallest reward of a dialogue to write; None to write all dialogues.
+    """
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
     write_examples(output, found)
     count = len({str(example["uuid"]) for example in found})

@@ -1,11 +1,12 @@
-"""The only package that runs SQL: database sources, private episode databases, and results as values.
+"""Run SQL: database sources, private databases for episodes, and results as values.
 
     source = SqliteSource("dev_databases")
     with source.open("superhero", Limits(seconds=5)) as database:
         result = database.execute("SELECT count(*) FROM superhero")
 
-SQL from an agent is hostile: it may be endless, huge or destructive. Every statement returns a `QueryResult`
-or a `QueryError`, the source file never changes, and the next episode starts from the unchanged file.
+No other package runs SQL. An agent's SQL is treated as hostile: it may run forever, return too much, or
+destroy data. Therefore every statement has limits, and returns a `QueryResult` or a `QueryError` instead of
+raising an exception. Source files never change, so every episode starts from the same contents.
 """
 
 from __future__ import annotations

@@ -14,16 +14,16 @@ WALL_TIME: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on one statement, from its start to the last row fetched.
+    """Limits on one statement, from its start until its last row is fetched.
 
-    A call of `run` or `state` runs several statements, which have `seconds_in_all` for all of them together.
-    The contents that `state` returns have at most `bytes` in total.
+    A call of `EpisodeDatabase.run` or `EpisodeDatabase.state` runs several statements, which must finish
+    within `seconds_in_all` together. The contents that `state` returns are limited to `bytes` in total.
 
     Attributes:
-        seconds: limit on the processor time that the statement itself uses, so that a verdict does not depend
-            on how busy the machine is. A statement that exceeds it, or exceeds `wall_seconds` by the wall
-            clock, ends with a `timeout` error. PostgreSQL does not report processor time: there, `seconds`
-            are measured by the wall clock.
+        seconds: maximum processor time of the statement in seconds. Processor time makes a verdict
+            independent of how busy the machine is. A statement that exceeds `seconds`, or `wall_seconds` by
+            the wall clock, ends with a `timeout` error. PostgreSQL does not report processor time, so there
+            `seconds` is measured by the wall clock.
         rows: maximum number of rows to fetch. A result with more rows is `truncated`.
         bytes: maximum memory for the fetched rows, as Python objects: about 56 bytes for each row, 8 for each
             cell, 50 plus its characters for each text, and 32 for each large integer. A statement that
@@ -45,15 +45,15 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """Return the processor-time limit for several statements together: four times `seconds`."""
+        """Return the processor time that several statements may use together: four times `seconds`."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
     def wall_seconds(self) -> float:
-        """Return the wall-clock limit that applies besides a processor-time limit: four times `seconds`."""
+        """Return the wall-clock limit on one statement in seconds: four times `seconds`."""
         return WALL_TIME * self.seconds
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """Return the wall-clock limit for several statements together, in seconds."""
+        """Return the wall-clock limit on several statements together, in seconds."""
         return WALL_TIME * self.seconds_in_all

@@ -17,7 +17,9 @@ from birdenv.sql import ClockError, at_date
 
 
 class DatedSource:
-    """A source of databases on which SQL sees a fixed current date instead of the clock (see `at_date`).
+    """A source whose databases show SQL a fixed date as the current date.
+
+    References to the clock are replaced in the text of each statement (see `birdenv.sql.at_date`).
 
     Attributes:
         source: the source of the databases.
@@ -31,7 +33,7 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on, including the fixed date."""
+        """Return everything that determines results on an unchanged database, including the fixed date."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 
@@ -57,7 +59,6 @@ class _DatedDatabase:
         self._database.close()
 
     def _run(self, run: Callable[..., Result], given: str | Iterable[str], *more: Any, **named: Any) -> Any:
-        """Run one statement, or several scripts."""
         texts = [given] if isinstance(given, str) else given
         try:
             dated = [at_date(text, self._today, self._dialect) for text in texts]
@@ -81,20 +82,22 @@ def open_source(
     tell: Callable[[str], object] | None = None,
     today: str | None = None,
 ) -> DatabaseSource:
-    """Return the databases of a folder, either its SQLite files or their copies on a PostgreSQL server.
+    """Return the databases of a folder as a source on SQLite or PostgreSQL.
+
+    On SQLite, the source opens the files of the folder. On PostgreSQL, it loads each database from the folder
+    into the server when the database is first needed.
 
     Args:
         folder: the benchmark's folder of databases.
         dialect: `sqlite` or `postgres`.
-        dsn: the PostgreSQL server. Without it, the server is the one that BIRDENV_DSN names, or the
-            embedded server if that variable is not set. The embedded server is started.
-        tell: called with a line of text for each database that is loaded into PostgreSQL. A database is
-            loaded from the folder when it is first needed.
-        today: a date such as `2025-02-19`, which SQL sees as the current date.
+        dsn: the connection string of a PostgreSQL server. By default, the server that the environment
+            variable BIRDENV_DSN names is used; without that variable, birdenv's embedded server is started.
+        tell: is called with a line of text for each database that is loaded into PostgreSQL.
+        today: a date such as `2025-02-19`, which SQL sees as the current date; None for the real date.
 
     Raises:
-        InputError: the dialect is unknown, `dsn` is given without `postgres`, or there is no such folder or
-            server.
+        InputError: the dialect is unknown, `dsn` is given without `postgres`, or the folder or the server
+            does not exist.
         InfrastructureError: the server does not answer.
     """
     if today is not None:

@@ -1,4 +1,4 @@
-"""The interfaces of episode databases and of database sources, which are the same for every engine.
+"""The interfaces that every engine implements: databases of episodes, and sources that open them.
 
 `dump_places` finds the PostgreSQL dumps of a folder.
 """
@@ -17,53 +17,63 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 
 
 def dump_places(folder: Path) -> list[Path]:
-    """Return the folders of PostgreSQL dumps (`<db>_template`) that belong to a folder, nearest first.
+    """Return the folders in or near `folder` that contain PostgreSQL dumps, nearest first.
 
-    Candidates are `folder` itself, and the folders inside or beside `folder` that `DUMP_FOLDERS` names.
+    A dump is a folder named `<db>_template`. The search covers `folder` itself, and the folders named in
+    `DUMP_FOLDERS` inside it or beside it.
     """
     beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
     return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
 
 
 class EpisodeDatabase(Protocol):
-    """One episode's database: private and fully writable, with limits on every statement.
+    """A database that belongs to one episode, which may change it freely, within limits on every statement.
 
-    No SQL raises an exception: errors are returned as `QueryError`.
+    SQL never raises an exception: errors are returned as `QueryError`.
     """
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has written something, and therefore has its own database copy."""
+        """Return whether the episode has changed the database, and therefore works on its own copy."""
 
     @property
     def scope(self) -> Scope | None:
-        """Return everything that results on this database depend on, or None.
+        """Return everything that determines the results of statements on this database.
 
-        None means that this is unknown, or that the episode has its own copy.
-
-        A statement marked as `repeatable` returns the same result on all databases with the same scope.
+        A statement marked as `repeatable` returns the same result on all databases with the same scope. The
+        scope is None if it is unknown, or if the episode works on its own copy.
         """
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, as the agent does."""
+        """Run one statement of any kind, such as an agent may submit.
+
+        `rows` is the maximum number of rows to fetch; None applies only the limit of the database.
+        """
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query, which may only read, as grading does."""
+        """Run one plain query, and refuse any other statement. Grading uses this.
+
+        `rows` is as in `execute`.
+        """
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts until the first error. Return this error, or else the result of the last statement."""
+        """Run SQL scripts in order, each of which may have several statements.
+
+        Return the first error, which ends the run, or otherwise the result of the last statement.
+        """
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction, and return the committed schema and contents.
 
-        The contents are not read if `like` has a different schema, because the states differ anyway.
+        `like` is a state to compare with. If its schema differs from that of this database, the contents are
+        not read, because the two states differ anyway.
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and return the committed contents as a value."""
+        """Roll back any open transaction, and save the committed contents as a value for `restore`."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go back to the contents of a checkpoint. Return an error if that fails, or else None."""
+        """Restore the contents of a checkpoint. Return an error if that fails, and otherwise None."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""
@@ -74,17 +84,17 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """A database that can pass rows to a grader while the query is still running."""
+    """A database that can pass rows to a receiver while the query is still running."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more."""
+        """Run a query as `query` does, passing its rows to `sink` until `sink` needs no more rows."""
 
 
 _DEFAULT_LIMITS: Final = Limits()
 
 
 class DatabaseSource(Protocol):
-    """A set of databases, each with an id, on which episodes can be opened. Thread-safe.
+    """A thread-safe set of databases, each with an id, that can be opened for episodes.
 
     Every episode on a database starts from the same contents. The implementations are `SqliteSource` and
     `PostgresSource`.
@@ -92,14 +102,14 @@ class DatabaseSource(Protocol):
 
     @property
     def dialect(self) -> str:
-        """Return the SQL dialect by sqlglot's name: `sqlite` or `postgres`."""
+        """Return the name of the SQL dialect, as sqlglot spells it: `sqlite` or `postgres`."""
 
     @property
     def engine(self) -> str:
         """Return the engine and its version, because results may differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on.
+        """Return everything that determines the results of statements on an unchanged database.
 
         Raises the same errors as `check`.
         """
@@ -114,32 +124,32 @@ class DatabaseSource(Protocol):
         """Return the SHA-256 of a database's contents in hexadecimal. Raises the same errors as `check`."""
 
     def version(self, db_id: str) -> Hashable:
-        """Return a value that identifies the contents within this process. It costs less than `digest`.
+        """Return a value that identifies the contents within this process, but is cheaper than `digest`.
 
         Raises the same errors as `check`.
         """
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """Return a private, unchanged database for one episode. The limits apply to each statement.
+        """Return a database for one episode, with the original contents and with limits on each statement.
 
         Raises the same errors as `check`, and `InfrastructureError` if a server cannot be reached.
         """
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements, in the order in which the tables were created.
+        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
 
         Raises the same errors as `open`.
         """
 
     def close(self) -> None:
-        """Release everything that the source holds for episodes. Closing again does nothing.
+        """Release all resources that the source holds for episodes. Closing again does nothing.
 
-        A closed source opens no more episodes. Sources that are still open at the end of the process are
-        closed then.
+        A closed source cannot open databases. Sources that are still open when the process ends are then
+        closed.
         """
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source, which becomes part of a run's configuration.
+        """Return a description of the source for the configuration of a run.
 
-        It consists of plain values, contains no secrets, and does not change while the source is used.
+        It consists of plain values, contains no secrets, and does not change while the source is in use.
         """

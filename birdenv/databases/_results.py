@@ -1,9 +1,10 @@
-"""The values that databases return: results of statements, database states, checkpoints.
+"""The values that databases return: results of statements, database states, and checkpoints.
 
 Running a statement returns a `QueryResult` or a `QueryError`. A `DatabaseState` describes a database at one
 moment, so that the effects of two scripts can be compared. A `ContentId` identifies the contents of a
-database, and a `Scope` everything that a result depends on. A `Checkpoint` stores the changes of an episode.
-`fetch` reads the rows of a running statement within its allowance, or passes them to a `RowSink` in batches.
+database, and a `Scope` identifies everything that determines a result. A `Checkpoint` stores the changes of
+an episode. `fetch` reads the rows of a running statement within its limits, or passes them to a `RowSink` in
+batches.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ long. `too_large`: it exceeded a limit on rows, bytes or length. `engine`: any o
 
 @dataclass(slots=True)
 class QueryResult:
-    """The rows that a statement returned. Not a frozen class, because that would triple the cost of a result.
+    """The rows that a statement returned. (A frozen class would triple the time to create a result.)
 
     Attributes:
         columns: column names; empty for a statement that returns no rows (DDL, INSERT and the like).
         rows: the rows that were fetched.
-        truncated: True if there were more rows than the caller wanted.
+        truncated: True if there were more rows than were fetched.
         rows_affected: number of rows that the statement changed, or -1 if the statement changes no rows.
         elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to return these rows whenever it runs on the same
@@ -53,7 +54,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """The reason why a statement returned no result.
+    """The error with which a statement failed.
 
     Attributes:
         kind: the kind of error.
@@ -69,7 +70,7 @@ class QueryError:
 
     @property
     def line(self) -> str:
-        """Return the kind and the message, on one line."""
+        """Return the kind and the message of the error as one line of text."""
         return " ".join(f"{self.kind}: {self.message}".split())
 
 
@@ -90,7 +91,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """A failure that is not the fault of the SQL: the connection was lost twice, or rows are unreadable."""
+    """An error that is not the fault of the SQL: the connection was lost twice, or rows are unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +99,11 @@ class DatabaseState:
     """The committed schema and contents of a database, without temporary objects.
 
     Attributes:
-        schema: a description of each object, keyed by its kind and folded name, such as `"table orders"`,
-            `"view recent"` or `"trigger audit"`. In a folded name, A to Z are in lower case, as SQLite
-            compares names.
-        contents: the result of `SELECT *` for each table and view, keyed by its folded name. A result is
-            truncated at the row limit, and may be an error. AUTOINCREMENT counters, if any, are listed as
+        schema: a description of each table, view and other object, keyed by its kind and name, such as
+            `"table orders"` or `"trigger audit"`. The letters A to Z in names are in lower case, because
+            SQLite ignores their case.
+        contents: the result of `SELECT *` for each table and view, keyed by its name. A result is truncated
+            at the row limit, and may be an error. AUTOINCREMENT counters, if any, appear under the key
             `sqlite_sequence`.
         definitions: the SQL of all objects as it was typed. Comparisons of states ignore it.
     """
@@ -114,16 +115,19 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class ContentId:
-    """Identity of a database's contents. Engines subclass it; equal ids mean equal contents."""
+    """The identity of a database's contents: equal ids mean equal contents.
+
+    Each engine has a subclass of its own.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Everything that the result of a statement depends on, apart from the statement itself.
+    """Everything that determines the result of a statement, apart from the statement itself.
 
     Attributes:
         engine: the exact build of the engine.
-        contents: identifies the contents of the database.
+        contents: the identity of the database's contents.
         limits: the limits on each statement.
     """
 
@@ -134,14 +138,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The changes that an episode has made to the database file. Picklable.
+    """The changes that an episode has made to its database. Can be pickled.
 
     A checkpoint holds contents of the database, so keep it as private as the database.
 
     Attributes:
-        version: identifies the database and its version; on SQLite, a `FileId`.
+        version: the identity of the unchanged database; on SQLite, a `FileId`.
         size: size of the changed database in bytes; 0 if the episode has changed nothing.
-        pages: the changed pages, by offset in the file.
+        pages: the contents of the changed pages, by their offset in the file.
     """
 
     version: ContentId
@@ -160,15 +164,15 @@ _COUNTED_TOGETHER: Final = 1_024  # rows
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits that remain for one statement.
+    """The limits on one statement that is about to run.
 
     Attributes:
         rows: maximum number of rows.
-        seconds: time limit in seconds, of processor time if the engine reports that (see `Limits`).
+        seconds: time limit in seconds, of processor time if the engine reports it (see `Limits`).
         bytes: maximum memory for the rows.
-        in_all: the limit in seconds for several statements together, if `seconds` is the rest of that limit;
-            0 if `seconds` is a limit for this statement alone.
-        wall_seconds: wall-clock limit, if `seconds` is processor time.
+        in_all: if the statement is one of several that share a time limit, that limit in seconds (`seconds`
+            is then the remaining time); otherwise 0.
+        wall_seconds: wall-clock limit in seconds, if `seconds` is processor time.
     """
 
     rows: int
@@ -179,13 +183,13 @@ class Allowance:
 
 
 class RowSink(Protocol):
-    """A receiver for the rows of a scan, which arrive in batches."""
+    """A receiver for the rows of a query, which arrive in batches while the query runs."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Prepare for the rows of a statement. A second call means that the statement starts again."""
+        """Prepare for the rows of a query. A second call means that the query starts again."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows. Do not change the list. Return False if no more rows are needed."""
+        """Receive the next rows, which must not be changed. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
@@ -215,13 +219,13 @@ def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
 def fetch(
     cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink | None = None
 ) -> tuple[list[Row] | None, bool]:
-    """Fetch at most `allowance.rows` rows, in batches that fit into memory however wide the rows are.
+    """Fetch the rows of a running statement, in batches that fit into memory even if the rows are wide.
 
     Args:
-        cursor: the running statement.
+        cursor: the cursor of the running statement.
         allowance: the limits on rows and bytes.
         widest: the maximum size of a row in bytes.
-        sink: receives the rows. The caller then gets an empty list.
+        sink: receives the rows, if given; the returned list is then empty.
 
     Returns:
         The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of

@@ -1,7 +1,7 @@
-"""A cache of results in memory.
+"""Cache the results of statements in memory.
 
-A result is kept only if the statement took more than a millisecond and is repeatable. Either the engine has
-marked the result as repeatable (`QueryResult.repeatable`), or the caller knows that it is.
+A result is kept only if the statement took more than a millisecond and is repeatable: either the engine has
+marked the result as `repeatable`, or the caller knows that the statement is.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ or as scripts whose final database state counts."""
 
 
 class Key(NamedTuple):
-    """Everything that a result depends on.
+    """A key of the cache, which holds everything that determines a result.
 
     Attributes:
         scope: the engine's build, the database's contents, and the limits.
-        method: how the statement runs.
+        method: how the statement runs (see `Method`).
         rows: the row limit of the caller, or None if only the limit in `scope` applies.
-        statement: the SQL: one text, or several in order.
+        statement: the SQL: one string, or a tuple of strings in order.
     """
 
     scope: Scope
@@ -48,7 +48,7 @@ class Key(NamedTuple):
 
 
 class Lasting(Protocol):
-    """A value that the cache can keep."""
+    """A value that the cache can keep: the result of a statement, or a value derived from it."""
 
     @property
     def repeatable(self) -> bool:
@@ -56,14 +56,14 @@ class Lasting(Protocol):
 
     @property
     def elapsed(self) -> float:
-        """Return the seconds that the statement took."""
+        """Return how many seconds the statement took."""
 
 
 _V = TypeVar("_V", bound=Lasting)
 
 
 class ResultCache:
-    """A thread-safe cache of results. A key consists of everything that the result depends on.
+    """A thread-safe cache of results.
 
     Args:
         most_bytes: maximum memory for results and keys, as Python counts it. The least recently used results
@@ -78,13 +78,13 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return the memory that results and keys occupy now, in bytes."""
+        """Return the memory in bytes that the results and keys now occupy."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
-        """Return the result of `database.execute(sql, rows)`, from the cache if it is there.
+        """Return the result of `database.execute(sql, rows)`, taking it from the cache if possible.
 
-        On a database that the episode has changed, the statement always runs.
+        If the episode has changed the database, the statement always runs.
         """
         scope = database.scope
         if scope is None:
@@ -100,15 +100,15 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the cached value of a key. If there is none, call `run`, and cache a repeatable value.
+        """Return the cached value of a key, or call `run` and cache the value if it is repeatable.
 
         Args:
-            key: everything that the value depends on.
+            key: everything that determines the value.
             run: computes the value.
-            reuse: converts a cached value into the value that is needed now, or returns None if that is
-                impossible.
-            lasts: called if the engine has not marked the value as repeatable; returns whether it is.
-            is_current: called after `run`; returns whether the key still describes the database. If it does
+            reuse: converts a cached value into the value that the caller needs, or returns None if that is
+                impossible; `run` is then called.
+            lasts: is called if the engine has not marked the value as repeatable, and returns whether it is.
+            is_current: is called after `run`, and returns whether the key still describes the database. If
                 not, the value is not cached.
         """
         known: _V | None = self._find(key)
@@ -170,7 +170,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 def memory_of(value: object, most: float = float("inf")) -> int:
     """Return the memory in bytes that a value and everything in it occupy.
 
-    An object that occurs twice counts twice. Counting stops soon after `most` is exceeded.
+    An object that occurs twice is counted twice. Counting stops soon after the sum exceeds `most`.
     """
     total = sys.getsizeof(value)
     open_values = [value]

@@ -1,4 +1,4 @@
-"""The demo benchmark, whose databases are built from SQL files in the package when it is first used."""
+"""The demo benchmark. Its databases are built from SQL files in this package on first use."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ _CONTENT = Path(__file__).parent / "files"
 
 @cache
 def demo_folder() -> Path:
-    """Return the folder of the demo, which has the layout of the public benchmarks. It is built if necessary.
+    """Return the folder of the demo benchmark, building it if necessary.
 
-    The folder is in the user's cache, or in a temporary directory if the cache is not writable. All processes
-    share it. Its name depends on its content and on the version of SQLite. If a file is missing, the folder
-    is built again. Versions that were not used for a month are removed.
+    The folder has the layout of the public benchmarks, and all processes share it. It is in the user's cache
+    or, if the cache is not writable, in a temporary directory. Its name depends on its contents and on the
+    version of SQLite. If a file is missing, the folder is built again. Versions that were not used for a
+    month are removed.
 
     Raises:
-        InputError: the folder cannot be built anywhere.
+        InputError: the folder cannot be built in either place.
     """
     name = f"demo-{_digest()}"
     for place in (cache_folder, _own_temporary_directory):
@@ -60,10 +61,10 @@ def demo_folder() -> Path:
 
 
 def _own_temporary_directory() -> Path:
-    """Return a fixed folder among the temporary files.
+    """Return a folder of this user among the temporary files. Its path is always the same.
 
     Raises:
-        OSError: anybody else can write to the folder.
+        OSError: the folder belongs to another user, or other users can write to it.
     """
     path = Path(tempfile.gettempdir()) / f"birdenv-demo-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
@@ -99,7 +100,7 @@ def _digest() -> str:
 
 
 def _build(folder: Path) -> None:
-    """Build a temporary folder and rename it, so that nobody ever sees half of it."""
+    """Build the demo in a temporary folder and rename it, so that nobody sees an incomplete folder."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".demo-") as scratch:
         made = Path(scratch) / "demo"

@@ -1,11 +1,11 @@
-"""Grading: a pure function of the gold SQL, the submitted SQL and the rules, on pristine databases.
+"""Grade submitted SQL against gold SQL by a set of rules, on pristine databases.
 
     grader = ExGrader(SqliteSource("dev_databases"))
     verdict = grader.grade("superhero", ["SELECT count(*) FROM superhero"], "SELECT 750")
 
-Worker processes run the SQL and compare the rows, under limits. Grading knows nothing about dialogues and
-tasks. Every verdict includes a reason, which may quote gold rows: show it in reports, but never
-to an agent. Any change that can affect a score increases `GRADER_VERSION`.
+Worker processes run the SQL and compare the rows, under limits. Verdicts depend on nothing else, and in
+particular not on the dialogue. Every verdict has a reason that may quote gold rows: show it in reports, but
+never to an agent. Any change that can affect a score increases `GRADER_VERSION`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Remove everything around the SQL in an answer, without changing any token of the SQL.
+"""Remove everything around the SQL in a model's answer, without changing any token of the SQL.
 
-This removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
-end, and trailing semicolons and comments. A code fence may lack its opening line (if that is part of the
+Cleaning removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
+end, and trailing semicolons and comments. The code fence may lack its opening line (if that was part of the
 prompt) or its closing line (if the answer was cut off).
 """
 
@@ -20,9 +20,9 @@ class Cleaned:
     """The result of cleaning an answer.
 
     Attributes:
-        sql: the cleaned SQL.
-        steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`, each
-            at most once, in the order in which they were first removed.
+        sql: the SQL that remains.
+        steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`. Each
+            occurs at most once, in the order of the first removals.
     """
 
     sql: str
@@ -57,10 +57,10 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Remove everything around the SQL in an answer (see the module's docstring).
+    """Remove everything around the SQL in an answer: white space, code fence, chat tags, and the like.
 
-    If nothing surrounds the SQL, it is returned unchanged. Text longer than `LONGEST_SQL` is also returned
-    unchanged, because no database runs it.
+    The module's docstring has the whole list. Text longer than `LONGEST_SQL` is returned unchanged, because
+    no database runs it.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())
@@ -116,10 +116,10 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Return the position of the SQL after an opening fence and its language tag.
+    """Return the position at which the SQL begins after an opening code fence and its language tag.
 
-    A word that is followed by other text on its line is a tag only if it names a dialect of SQL. A word alone
-    on the fence's line is a tag unless SQL can begin with it.
+    A word that is followed by other text on its line is a tag only if it names a dialect of SQL. A word that
+    is alone on the line of the fence is a tag unless SQL can begin with it.
     """
     match = _OPENING.match(text)
     tag = (match["tag"] or "").lower() if match else ""
@@ -130,7 +130,7 @@ def _after_opening(text: str) -> int:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
-    """Yield each stretch with its kind and end. Additional kinds are `semicolon` and `tag`."""
+    """Yield each stretch of the text with its kind and end. `semicolon` and `tag` are additional kinds."""
     tag_end = 0
     for part in stretches(text):
         if part.start < tag_end:

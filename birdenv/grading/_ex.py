@@ -1,6 +1,6 @@
 """Execution accuracy (EX): compare the rows of a predicted query with those of a gold query.
 
-The rows are compared by the default rule (as multisets) and by BIRD's official rule (as sets).
+Rows are compared both by the default rule (as multisets) and by BIRD's official rule (as sets).
 """
 
 from __future__ import annotations
@@ -35,29 +35,33 @@ class ExVerdict:
     Never show `reason`, `expected`, the results or the number of gold rows to an agent.
 
     Attributes:
-        ex: whether the rows agree by the default rule (multisets). A grader that cleans uses the cleaned SQL.
-        ex_bird: whether the rows agree by BIRD's official set rule. This always uses the SQL as submitted.
+        ex: whether the rows agree by the default rule (multisets). A grader that cleans answers uses the
+            cleaned SQL.
+        ex_bird: whether the rows agree by BIRD's official set rule. This always uses the SQL as it was
+            submitted.
         reason: why the rows do not agree, in one line; empty if `ex` is true.
         status: how the grading ended.
-        error: the error of the prediction, or that of the gold if the status is `gold_error`; None if there
-            was no error.
+        error: the error of the prediction, or of the gold if the status is `gold_error`; None if there was no
+            error.
         gold_empty: whether the gold returned no rows, or only NULLs.
-        flags: further findings, such as `dup_only`.
-        rows_gold: number of rows of the gold; None if no gold ran.
-        rows_pred: number of rows of the prediction; None if it is unknown because fetching stopped early.
-        matched_gold: index of the gold that matched; None if none did. `gold_result`, `rows_gold`,
-            `gold_empty`, `flags` and `expected` refer to that gold, or to the first gold that ran if none
-            matched.
+        flags: further findings, such as `dup_only` (see `RowsComparison.flags`).
+        rows_gold: number of rows that the gold returned; None if no gold ran.
+        rows_pred: number of rows that the prediction returned; None if unknown because fetching stopped
+            early.
+        matched_gold: index of the gold that the prediction matched; None if it matched none. `gold_result`,
+            `rows_gold`, `gold_empty`, `flags` and `expected` refer to the matched gold, or otherwise to the
+            first gold that ran.
         expected: the first row of the gold that the prediction lacks, as text.
         returned: the first row of the prediction that the gold lacks, as text.
-        metrics: the requested metrics, from 0 to 1. A grader that cleans uses the cleaned SQL.
+        metrics: the scores of the requested metrics, from 0 to 1. A grader that cleans answers uses the
+            cleaned SQL.
         clean_steps: what cleaning removed (`Cleaned.steps`).
-        gold_seconds: seconds that the gold took, measured by the database when the statement last ran.
+        gold_seconds: seconds that the gold took when it last ran, as measured by the database.
         pred_seconds: seconds that the prediction took, measured in the same way.
         was_late: whether a time limit ended one of the statements.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by `ShownCell`.
-        pred_result: up to 1,001 rows of the prediction, in the same form.
+        pred_result: up to 1,001 rows of the prediction, in the same form as `gold_result`.
     """
 
     ex: bool
@@ -83,9 +87,9 @@ class ExVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownCell:
-    """The `repr` of a value whose type SQLite does not have.
+    """A placeholder for a value whose type SQLite does not have: its `repr`.
 
-    It replaces the value in the results of a verdict, which are only meant to be displayed.
+    Placeholders occur only in the results of a verdict, which are meant for display.
     """
 
     text: str
@@ -95,15 +99,15 @@ class ShownCell:
 
 
 def without_results(verdict: ExVerdict) -> ExVerdict:
-    """Return the verdict without `gold_result` and `pred_result`, to save memory."""
+    """Return the verdict with `gold_result` and `pred_result` set to None, to save memory."""
     return replace(verdict, gold_result=None, pred_result=None)
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return True if gold and prediction certainly have the same rows in the same order.
+    """Return True if gold and prediction are known to have the same rows in the same order.
 
-    This is a fast check with `==`, for plain rows only (`are_plain`): comparing canonical forms would give
-    the same answer. False means that the rows may differ.
+    This quick check compares rows with `==`, and only if the rows are plain (`are_plain`), so that comparing
+    canonical forms would give the same result. False means that the rows may differ.
     """
     return (
         pred.total == len(gold.rows)
@@ -115,7 +119,7 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
-    """Compare gold and prediction as multisets of rows."""
+    """Compare the rows of gold and prediction as multisets, by the rule of `compare_multiset`."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
@@ -123,7 +127,7 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether gold and prediction are equal as sets of rows, by the rule of `compare_bird`."""
+    """Return whether gold and prediction agree as sets of rows, by the rule of `compare_bird`."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True
     if pred.total is None or not gold.has_all(pred.rows):
@@ -143,10 +147,10 @@ _Fetched = FetchedRows | QueryError
 class LocalExGrader:
     """Grades predictions against golds in the calling process, which must be a worker.
 
-    A prediction runs once, and only the rows that the verdict needs are fetched. First, these are one more
-    than the gold has, but at least 1,001, so that the displayed rows do not reveal how many rows the gold
-    has. Then further rows are fetched up to the first row that no gold contains. A prediction with the same
-    SQL as a gold is not run at all.
+    A prediction runs once, and only the rows that the verdict needs are fetched. First, one row more than the
+    gold has is fetched, but at least 1,001 rows, so that the displayed rows do not reveal how many rows the
+    gold has. After that, fetching stops at the first row that no gold contains. A prediction with the same
+    SQL as a gold does not run at all.
 
     Args:
         source: the databases.
@@ -172,7 +176,7 @@ class LocalExGrader:
         self._needs_all_rows = needs_all_rows(self._metrics)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """Grade as `ExGrader.grade` does, without a second run after a timeout."""
+        """Grade a prediction as `ExGrader.grade` does, but without a second run after a timeout."""
         statements = self._statements
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
@@ -230,7 +234,7 @@ class LocalExGrader:
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
-        """Return `order_only` if equal rows violate the gold's ORDER BY, or `order_unchecked` if unknown."""
+        """Return the flags of `compare_ordered` if the rows agree and the gold has an ORDER BY."""
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
@@ -259,7 +263,7 @@ class LocalExGrader:
 
 
 def _failed(verdict: ExVerdict) -> ExVerdict:
-    """Return the verdict with every metric failed, because the query spells its rows out."""
+    """Return the verdict with all metrics failed, because the query contains its rows as literals."""
     return replace(
         verdict,
         ex=False,
@@ -273,7 +277,7 @@ def _failed(verdict: ExVerdict) -> ExVerdict:
 
 
 def _shown(result: QueryResult) -> QueryResult:
-    """Return the first rows of a result: enough to display, and few enough to send."""
+    """Return the first rows of a result, enough for display."""
     rows = [tuple(map(_shown_cell, row)) for row in result.rows[: LEAST_FETCHED + 1]]
     return replace(result, rows=rows, truncated=result.truncated or len(result.rows) > len(rows))
 

@@ -1,6 +1,7 @@
-"""Check whether a gold query would pass if it were submitted. If it would not, no system can pass the task.
+"""Check whether a gold query would pass if it were submitted. If not, no system can solve the task.
 
-If the LIMIT of a gold cuts through a tie, several results are right, and the engine picks one of them.
+If the LIMIT of a gold query cuts through a tie, several results are right, and the engine returns any of
+them.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ _LOOKED_BEYOND: Final = 50  # rows after the cut
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Describe how the outermost LIMIT separates rows with equal sort keys; empty if it does not.
+    """Describe the tie that a query's outermost LIMIT cuts through; empty if there is none.
 
-    Without ORDER BY, all rows have equal sort keys. The description is also empty if the query cannot be
-    analysed. LIMITs of sub-queries are not checked.
+    A LIMIT or OFFSET cuts through a tie if the rows next to the cut have equal sort keys but different
+    values. Without ORDER BY, all rows have equal sort keys. LIMITs of sub-queries are not checked. The result
+    is also empty if the query cannot be analysed.
 
     Args:
         sql: the query.
         dialect: `sqlite` or `postgres`.
         gold: the result of the query.
-        run: runs a query. It is called with the same query, a larger LIMIT, and the sort keys as additional
-            columns.
+        run: runs a query. It is called with the same query, but with a larger LIMIT, and with the sort keys
+            as additional columns.
     """
     with quiet_parser():
         probe = _probe(sql, dialect, gold.columns)
@@ -105,17 +107,17 @@ def _number(clause: Any) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """The result of running a gold twice. It must not be shown to agents.
+    """The result of running a gold query twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass. The keys are comparison modes, `soft_f1`, or `gold` if the gold
-            does not run.
+        failures: why the gold does not pass. Keys are the comparison modes in which the two runs disagree,
+            `soft_f1`, or `gold` if the gold does not run.
         seconds: duration of the slower run, in seconds.
         rows: number of rows; None if the gold does not run.
         is_empty: whether the gold returned no rows, or only NULLs.
-        reads_clock: whether the SQL of the gold reads the current date or time.
+        reads_clock: whether the SQL of the gold reads the clock or random numbers.
         has_changed: whether the two runs returned different rows.
-        tie: a description of the rows with equal sort keys that the LIMIT separates; otherwise empty.
+        tie: a description of the tie that the LIMIT cuts through (`cut_tie`); otherwise empty.
     """
 
     failures: dict[str, str]
@@ -128,12 +130,15 @@ class GoldCheck:
 
     @property
     def passed(self) -> bool:
-        """Return whether the two runs of the gold agree in every mode."""
+        """Return whether the gold ran, and its two runs agree in all comparison modes."""
         return not self.failures
 
 
 def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
-    """Check a gold as `check_gold` does, in the calling process (a worker), with no retry after a timeout."""
+    """Check a gold query as `check_gold` does, in the calling process, which must be a worker.
+
+    There is no second run after a timeout.
+    """
     first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

@@ -1,7 +1,8 @@
-"""R-VES, which rewards predictions that are as fast as the gold (BIRD mini-dev's `evaluation_ves.py`).
+"""Compute R-VES, a metric that rewards predictions that are as fast as the gold query.
 
-R-VES depends on the machine. Its authors say that it cannot be reproduced elsewhere, and advise to measure
-five times and to keep the highest value. Compare only values that were measured together on one idle machine.
+It is the metric of BIRD mini-dev's `evaluation_ves.py`. R-VES depends on the machine: its authors say that it
+cannot be reproduced elsewhere, and advise to measure five times and keep the highest value. Compare only
+values that were measured together on one idle machine.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ _DEFAULT_LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasurement:
-    """The durations of a gold and a prediction, in the order of the runs.
+    """The durations of repeated runs of a gold query and a prediction.
 
     Attributes:
-        gold_seconds: the seconds that each run of the gold took.
-        pred_seconds: the seconds that each run of the prediction took.
-        error: why runs are missing (a query failed, or the time was used up); otherwise empty. If runs are
-            missing, the score is 0.
+        gold_seconds: the seconds that each run of the gold took, in order.
+        pred_seconds: the seconds that each run of the prediction took, in order.
+        error: the reason why runs are missing (a query failed, or the time limit was reached); otherwise
+            empty. If runs are missing, the score is 0.
     """
 
     gold_seconds: tuple[float, ...]
@@ -40,13 +41,14 @@ class SpeedMeasurement:
 
     @property
     def score(self) -> float:
-        """Return the R-VES of the pair."""
+        """Return the R-VES of the gold query and the prediction."""
         return 0.0 if self.error else r_ves(self.gold_seconds, self.pred_seconds)
 
 
 def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """Return the R-VES of a pair whose results agree by the set rule (`compare_bird`). Other pairs score 0.
+    """Return the R-VES of a gold query and a prediction, from the durations of their runs.
 
+    The results of the two must agree by the set rule (`compare_bird`); otherwise, R-VES is 0 by definition.
     The score is the square root of a reward that depends on `time_ratio`: 1.25 for a ratio of at least 2, 1
     for at least 1, 0.75 for at least 0.5, 0.5 for at least 0.25, and 0.25 below that. So the score is 1.118,
     1, 0.866, 0.707 or 0.5; it is 0 if the ratio is 0. The metric is the mean over all pairs, times 100.
@@ -60,9 +62,9 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
     """Return the mean ratio of the gold's time to the prediction's time.
 
-    As in the official script, only ratios that lie strictly within three standard deviations of the mean
-    ratio count. If no ratio remains, the result is 0. This happens if all ratios are equal, as with a single
-    run. The result is also 0 if one of the prediction's times is 0.
+    As in the official script, only ratios strictly within three standard deviations of the mean ratio count.
+    If no ratio remains, the result is 0; this happens if all ratios are equal, for example with a single run.
+    The result is also 0 if one of the prediction's times is 0.
 
     Raises:
         ValueError: the sequences differ in length.
@@ -85,9 +87,9 @@ def measure_speed(
     runs: int = R_VES_RUNS,
     limits: Limits = _DEFAULT_LIMITS,
 ) -> SpeedMeasurement:
-    """Run prediction and gold alternately, each time on a freshly opened database.
+    """Run prediction and gold alternately, each time on a freshly opened database, and time the runs.
 
-    The database measures each time from the start of the statement to its last row, without the time to open
+    The database measures each run from the start of the statement to its last row, without the time to open
     the database. The wall-clock limit on all runs together is `runs` times the limit on one statement.
 
     Raises:

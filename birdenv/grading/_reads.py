@@ -1,9 +1,9 @@
-"""Find out from the text of a query whether it reads a table, the clock, or random numbers.
+"""Determine from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table contains its rows as literals. Some engines mark a statement as repeatable: SQLite
-marks only queries without date functions on an unchanged file, and PostgreSQL marks no statement. For other
-gold statements, the text decides whether they read the clock or random numbers. The text of a prediction is
-never trusted, because SQL can hide what it reads.
+A query that reads no table contains its rows as literals. SQLite marks queries without date functions on an
+unchanged file as repeatable; PostgreSQL marks no statement. For all other gold statements, their text is
+searched for uses of the clock and random numbers. The text of a prediction is never trusted in this way,
+because SQL can hide what it reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 reads_clock: Final = lru_cache(maxsize=4096)(may_change)
-"""Caches `may_change`, so this is only for the benchmark's own SQL."""
+"""Returns whether SQL reads the clock or random numbers. Cached, and so only for the benchmark's own SQL."""
 
 
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
@@ -35,12 +35,12 @@ _FROM_NAME: Final = re.compile(r"(?i)\bfrom\s++[a-z_`][\w`]*+(?![\w.]|\s*+[().])
 
 
 def spells_out(sql: str, gold: str, dialect: str) -> bool:
-    """Return whether `sql` reads no table, although the gold reads a table."""
+    """Return whether `sql` reads no table, so that its rows are literals, although the gold reads one."""
     return reads_no_table(sql, dialect) and not reads_no_table(gold, dialect)
 
 
 def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
-    """Return whether a query reads only values that it contains as literals; False if that is unclear.
+    """Return whether a query gets its rows from literals, without reading a table; False if in doubt.
 
     >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
     (True, False)
@@ -62,17 +62,17 @@ def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
 
 
 def _plainly_reads(sql: str) -> bool:
-    """Return whether a simple query reads a table, without parsing it, which would take a millisecond.
+    """Return whether a simple query reads a table. Parsing is avoided, because it takes a millisecond.
 
     Without WITH and quoted names, a name after FROM is a table. FROM in a function such as EXTRACT is
-    followed by a column, which belongs to a table as well.
+    followed by a column, which also belongs to a table.
     """
     bare = _TEXT.sub(" ", sql)
     return _NOT_PLAIN.search(bare) is None and _FROM_NAME.search(bare) is not None
 
 
 def _is_written_down(table: exp.Table, ctes: list[exp.CTE]) -> bool:
-    """Return whether a table is a function, such as `generate_series`, or a visible WITH query."""
+    """Return whether a table is a function, such as `generate_series`, or a WITH query in scope."""
     from sqlglot import exp
 
     if isinstance(table.this, exp.Func) or table.db:

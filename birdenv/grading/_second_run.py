@@ -1,8 +1,9 @@
 """Run a graded statement a second time after a timeout.
 
-Limits count a statement's own processor time. Even that time grows (it was observed to double) if other
-processes share the processor core and its caches. Therefore a graded statement counts as a timeout only after
-a second run, alone and with twice the limit. Statements that an agent tries in an episode have no second run.
+Limits count a statement's own processor time. However, even processor time increases (up to twice was
+observed) if other processes use the same processor core and its caches. Therefore a graded statement counts
+as a timeout only if a second run, alone and with twice the limit, also times out. Statements that an agent
+tries in an episode have no second run.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Run the `with` block only while no other `alone` block of this user runs on this machine.
+    """Run the `with` block while no other `alone` block of this user runs on this machine.
 
-    The context manager waits for blocks in all processes and threads. If the lock file cannot be opened, the
-    block runs without waiting.
+    The block waits for such blocks in all processes and threads. If the lock file cannot be opened, it runs
+    without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -54,21 +55,21 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """Return the limits for the second run: twice the time, and otherwise the same limits."""
+    """Return the limits for the second run: twice the time, and otherwise unchanged."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 
 def is_late(result: object) -> bool:
-    """Return whether a query result is a timeout, or a database state contains a timeout."""
+    """Return whether a result is a timeout, or a database state that contains a timeout."""
     if isinstance(result, DatabaseState):
         return any(map(is_late, result.contents.values()))
     return isinstance(result, QueryError) and result.kind == "timeout"
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """Return the result of `run(limits)`, or that of a second run if the first result was late.
+    """Return the result of `run(limits)`, or the result of a second run if the first was late.
 
-    The second run has `second_limits`, and waits until it is alone.
+    The second run has `second_limits`, and runs alone.
     """
     found = run(limits)
     if not was_late(found):

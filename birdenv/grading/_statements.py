@@ -1,11 +1,11 @@
 """Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
-A statement does not run if its result is cached. The rows of a prediction are fetched in one pass, until the
-verdict is clear. A prediction with more rows than the gold may still agree by the set rule, or differ only in
-repeated rows, as long as the gold contains all rows of the prediction. Therefore, once as many rows as the
-gold has were fetched, fetching stops at the first row that no gold contains.
+A statement whose result is cached does not run. The rows of a prediction are fetched until the verdict is
+clear. A prediction with more rows than the gold can still agree by the set rule, or differ only in repeated
+rows, as long as the gold contains all its rows. Therefore, after as many rows as the gold has, fetching stops
+at the first row that no gold contains.
 
-`GoldRows` holds the rows of a gold, and caches the values that comparisons need.
+`GoldRows` holds the rows of a gold query, and caches values that comparisons need.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ from birdenv.grading.compare._tolerance import are_plain
 
 
 class GoldRows:
-    """The complete result of a gold query."""
+    """The complete result of a gold query.
+
+    Args:
+        sql: the gold query.
+        result: its result, which must not be truncated.
+    """
 
     def __init__(self, sql: str, result: QueryResult) -> None:
         self.sql = sql
@@ -50,7 +55,7 @@ class GoldRows:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Hashable, ...]]:
-        """Return the distinct rows as the set rule compares them."""
+        """Return the distinct rows in the form in which BIRD's set rule compares them."""
         try:
             return frozenset(self.rows)
         except TypeError:
@@ -62,17 +67,16 @@ class GoldRows:
         return frozenset(canonical_rows(self.rows))
 
     def has_all(self, rows: Collection[Row]) -> bool:
-        """Return whether the gold contains each of the given rows, by the set rule."""
+        """Return whether the gold contains all the given rows, by the set rule."""
         try:
             return self.row_set.issuperset(rows)
         except TypeError:
             return self.row_set.issuperset(hashable_rows(rows))
 
     def holds(self, width: int, rows: Sequence[Row]) -> bool:
-        """Return whether the gold has `width` columns, and contains each row by the set or multiset rule.
+        """Return whether the gold has `width` columns and contains all the given rows, by any rule.
 
-        If not, a result with these rows cannot agree with the gold by any rule, and differs from the gold in
-        more than repeated rows.
+        If not, no result with these rows can agree with the gold, or differ from it only in repeated rows.
         """
         if width != len(self.result.columns):
             return False
@@ -88,11 +92,11 @@ revealing how many rows the gold has."""
 
 @dataclass(slots=True)
 class FetchedRows:
-    """The part of a query's rows that was fetched.
+    """The rows of a query that were fetched, which may be only the first ones.
 
     Attributes:
         columns: the column names.
-        rows: the fetched rows in order: all rows, or only the beginning if fetching stopped early.
+        rows: the fetched rows in order.
         total: the number of all rows of the query; None if fetching stopped early.
         elapsed: duration of the query in seconds.
         repeatable: True if the query is known to return these rows whenever it runs on the same contents.
@@ -106,7 +110,7 @@ class FetchedRows:
 
     @property
     def result(self) -> QueryResult:
-        """Return the fetched rows as a `QueryResult`, which is truncated if the query has more rows."""
+        """Return the fetched rows as a `QueryResult`, which is truncated if they are not all rows."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
@@ -118,9 +122,9 @@ def fetched_rows(result: QueryResult) -> FetchedRows:
 
 
 def whole(result: Result) -> Result:
-    """Return the result with its rows as a tuple, or a `too_large` error if the result is truncated.
+    """Return the result if it has all its rows. A truncated result becomes a `too_large` error.
 
-    A truncated gold result cannot be used for grading.
+    A truncated gold result cannot be used for grading. The rows are returned as a tuple.
     """
     if isinstance(result, QueryError):
         return result
@@ -136,17 +140,17 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """Return the number of rows to fetch from a prediction before checking whether a gold contains them."""
+    """Return how many rows of a prediction to fetch before comparing them with the golds' rows."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
 class RowCollector:
-    """Collects the rows of a prediction while its query runs (`ScannedDatabase.scan`).
+    """A row sink that collects the rows of a prediction while its query runs (`ScannedDatabase.scan`).
 
     Args:
         golds: the gold results.
-        most: after this many rows, stop as soon as no gold contains all the rows seen; None never stops
-            early.
+        most: number of rows after which fetching stops as soon as no gold contains all the rows so far; None
+            to fetch all rows.
     """
 
     def __init__(self, golds: Sequence[GoldRows], most: int | None) -> None:
@@ -155,13 +159,13 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Begin a statement with these columns, and forget all rows of an earlier run."""
+        """Prepare for the rows of a query, and forget all rows of an earlier run."""
         self._columns = columns
         self._rows: list[Row] = []
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows. Return False to stop fetching, because no gold contains all rows so far."""
+        """Receive the next rows. Return False, to stop fetching, if no gold contains all rows so far."""
         self._rows += rows
         if self._most is None or len(self._rows) <= self._most:
             return True
@@ -172,12 +176,12 @@ class RowCollector:
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
-        """Return the received rows. `is_whole` says whether they include the last row of the query."""
+        """Return the received rows. `is_whole` says whether they are all rows of the query."""
         rows = self._rows if is_whole else self._rows[: self._most]
         return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return the part of a complete, cached result that running the query would have fetched."""
+        """Return the part of a complete, cached result that would have been fetched by running the query."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(
@@ -190,9 +194,9 @@ _Fetched: TypeAlias = FetchedRows | QueryError
 
 
 class Statements:
-    """Runs golds and predictions through a cache of results. Thread-safe.
+    """Runs golds and predictions, with a cache of results. Thread-safe.
 
-    The results of the latest golds are kept, whatever their size, together with the values that comparisons
+    The results of the latest golds are kept regardless of their size, together with values that comparisons
     have computed from them.
 
     Args:
@@ -208,7 +212,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return the `Scope` that identifies results on a database in the cache.
+        """Return everything that determines results on a database, as part of their key in the cache.
 
         Raises:
             InputError: the database cannot be opened.
@@ -216,7 +220,7 @@ class Statements:
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Return, for each gold, all its rows, or an error if the gold fails or its result is truncated."""
+        """Return the rows of each gold, or an error if the gold fails or its result is truncated."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
@@ -228,7 +232,10 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Return all rows of a prediction, or only enough rows to show that no gold agrees by any rule."""
+        """Return the rows of a prediction, or its error.
+
+        Unless `all_rows` is true, fetching stops when no gold can agree with the rows by any rule.
+        """
         most = rows_needed(golds)
         collector = RowCollector(golds, None if all_rows or most > self._limits.rows else most)
 
@@ -275,7 +282,7 @@ class Statements:
 
 
 def _lasts(gold: _Gold) -> bool:
-    """Return whether a gold's result may be cached, according to the engine or to the text of the gold."""
+    """Return whether a gold's result may be cached, judging by the engine or by the text of the gold."""
     return isinstance(gold, GoldRows) and (gold.result.repeatable or not reads_clock(gold.sql))
 
 

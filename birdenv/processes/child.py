@@ -1,6 +1,6 @@
-"""The child's side of the connection: setting up the process, and answering its owner's calls.
+"""The code that runs inside a child process: set up the process, and answer the calls of its owner.
 
-This module is imported in every child, so it imports little, and only from the standard library.
+Every child process imports this module. Therefore it imports only a small part of the standard library.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """The connection from a child process to its owner, the process that started it.
+    """The connection from a child process to its owner, which is the process that started it.
 
     Args:
         connection: the socket.
-        sees: what this process sees (`birdenv.processes.starting.Sees`). It determines how messages are
-            encoded.
+        sees: what the child process sees of its owner's environment (`birdenv.processes.starting.Sees`). This
+            determines how messages are encoded.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
@@ -47,12 +47,12 @@ class Owner:
         self._dump: Callable[[Any], bytes] = packed if sees == "modules" else encoded
 
     def serve(self, handle: Callable[..., Any]) -> None:
-        """Answer calls with `handle(*request)` until the owner closes the connection."""
+        """Answer requests with `handle(*request)` until the owner closes the connection."""
         while self.serve_once(handle):
             pass
 
     def serve_once(self, handle: Callable[..., Any]) -> bool:
-        """Answer one call with `handle(*request)`. Return False if the owner has closed the connection."""
+        """Answer one request with `handle(*request)`. Return False if the owner closed the connection."""
         try:
             request = self.receive()
         except (EOFError, OSError):
@@ -71,7 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for another connection from the owner. Return it, or None if the owner has ended."""
+        """Wait for another connection from the owner, and return it. Return None if the owner has ended."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -79,7 +79,7 @@ class Owner:
         return Owner(socket.socket(fileno=descriptors[0]), self._sees) if descriptors else None
 
     def receive(self) -> Any:
-        """Receive one request. Raises `EOFError` or `OSError` if the owner has ended."""
+        """Wait for a request, and return it. Raises `EOFError` or `OSError` if the owner has ended."""
         return self._load(receive(self._connection))
 
     def answer(self, value: Any) -> None:
@@ -87,7 +87,7 @@ class Owner:
         send(self._connection, ANSWER + self._dump(value))
 
     def ask(self, question: Any) -> Any:
-        """Ask the owner a question before answering the request, and return the reply."""
+        """Ask the owner a question while a request is being answered, and return the owner's reply."""
         send(self._connection, QUESTION + self._dump(question))
         return self.receive()
 
@@ -98,9 +98,9 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
     Args:
         module: the name of the module.
         owner: the process id of the owner.
-        descriptor: the descriptor of the connection to the owner.
-        descriptors: open descriptors, which `main` receives as further arguments.
-        sees: see `Owner`.
+        descriptor: the file descriptor of the connection to the owner.
+        descriptors: open file descriptors, which are passed to `main` as further arguments.
+        sees: as in `Owner`.
     """
     die_with_owner()
     if os.getppid() != owner:
@@ -118,18 +118,18 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """On Linux, let the kernel kill this process when its owner ends. Changing the user undoes this."""
+    """On Linux, make the kernel kill this process when its owner ends. A change of user cancels this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def set_limit(which: int, soft: int, hard: int | None = None) -> None:
-    """Set a kernel limit of this process. If `soft` is not permitted, set the highest limit that is.
+    """Set a kernel limit on this process. If `soft` is not permitted, set the highest permitted value.
 
     Args:
-        which: a constant of the module `resource`.
+        which: a constant of the module `resource`, such as `RLIMIT_AS`.
         soft: the limit.
-        hard: the maximum to which the limit may be raised again; None to keep the current maximum.
+        hard: the maximum to which the limit may later be raised; None to keep the current maximum.
     """
     _, most = resource.getrlimit(which)
     hard = most if hard is None else hard

@@ -1,8 +1,8 @@
 """Messages between a child process and its owner: frames, and two encodings of values.
 
-A frame consists of the length of its data and the data. `packed` is a fast encoding of plain values, and
-`encoded` is JSON with tags for types that JSON lacks. Reading either encoding never runs code. This module is
-imported in children, so it imports only the standard library.
+A frame is a message preceded by its length. The function `packed` encodes plain values fast; `encoded` writes
+JSON with tags for types that JSON lacks. Decoding never runs code from the message. Child processes import
+this module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """The received data are not a message, or not a message that is valid here."""
+    """The received data are not a valid message, or the message is not allowed at this point."""
 
 
 class TimedSocket(socket.socket):
-    """A socket whose time limits the kernel enforces. Waiting then takes one system call instead of three.
+    """A socket with time limits that the kernel enforces, which saves two system calls for each wait.
 
     Reading or writing beyond the limit raises `BlockingIOError`.
     """
@@ -43,7 +43,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit the time of reads (`SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`). A wait may take 1 % longer."""
+        """Limit the time of reads (`which` is `SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`) to about `seconds`."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)
@@ -53,9 +53,9 @@ class TimedSocket(socket.socket):
 
 
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
-    """Send one frame. Only a `TimedSocket` can have a deadline (a time of `time.monotonic`).
+    """Send one frame. `deadline` is a time of `time.monotonic`, and requires a `TimedSocket`.
 
-    Raises `TimeoutError`, or another `OSError` if the other side has closed the connection.
+    Raises `TimeoutError` at the deadline, or another `OSError` if the other side has closed the connection.
     """
     frame = len(data).to_bytes(_LENGTH_BYTES, "little") + data
     sent = 0
@@ -68,11 +68,12 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 
 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
-    """Receive the next frame. The other side must not send another one before it gets an answer.
+    """Receive the next frame, and return its message.
 
-    Only a `TimedSocket` can have a deadline. Raises `TimeoutError` after the deadline, `EOFError` or
-    `OSError` if the other side has closed the connection, and `MessageError` if there is a second frame, or
-    the frame is longer than `most_bytes` (which is then not read).
+    The two sides must take turns: receiving more than one frame at once is an error. A deadline is a time of
+    `time.monotonic`, and requires a `TimedSocket`. Raises `TimeoutError` at the deadline, `EOFError` or
+    `OSError` if the other side has closed the connection, and `MessageError` if there is more than one frame,
+    or if the message is longer than `most_bytes` (it is then not read).
     """
     data = bytearray(_some(connection, _AT_A_TIME, deadline))
     while len(data) < _LENGTH_BYTES:
@@ -110,7 +111,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Encode numbers, text, bytes, None, and containers of these, preserving all types."""
+    """Encode numbers, text, bytes, None, and containers of such values, so that all types are preserved."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without the memo of packed objects, which takes most of the time
@@ -119,15 +120,15 @@ def packed(plain: Any) -> bytes:
 
 
 def unpacked(data: bytes, classes: Mapping[tuple[str, str], type] = _NO_CLASSES) -> Any:
-    """Decode the output of `packed`. The caller must check the structure of the value.
+    """Decode data that `packed` has encoded. The caller must check the structure of the value.
 
     Args:
         data: the encoded value.
-        classes: the record types that may occur, keyed by module and name. Creating a record must not run
-            foreign code.
+        classes: the record types that may occur in the value, keyed by module and name. Creating a record
+            must not run untrusted code.
 
     Raises:
-        MessageError: the bytes were not made by `packed`.
+        MessageError: the data were not encoded by `packed`.
     """
     try:
         return _PlainUnpickler(data, classes).load()
@@ -155,7 +156,7 @@ def encoded(value: Any) -> bytes:
 
 
 def decoded(data: bytes) -> Any:
-    """Decode the output of `encoded`. Raises `MessageError` for other data."""
+    """Decode data that `encoded` has encoded. Raises `MessageError` if the data are not valid."""
     try:
         return json.loads(data, object_hook=_untagged)
     except (ValueError, RecursionError, ArithmeticError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""A pool of child processes of limited size, which keeps idle processes for their next use.
+"""Keep pools of child processes, so that idle processes can be used again.
 
-`memory_left` returns the memory that is left for further processes.
+`memory_left` tells how much memory is left for further processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return the bytes of memory that processes can still use, or None if that is unknown (on macOS)."""
+    """Return how many bytes of memory processes can still use, or None if that is unknown (on macOS)."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -49,10 +49,10 @@ _LOOK_AGAIN: Final = 1.0  # seconds after which a waiting thread checks again in
 
 
 class ProcessPool(Generic[P]):
-    """A thread-safe pool of processes of one kind, which are started on demand.
+    """A thread-safe pool of processes of one kind, which starts processes on demand.
 
-    A leased process belongs to its caller until it is released or taken out. A process that is not released
-    ends when it is garbage-collected, and all processes end with this one.
+    A process that a caller has leased belongs to this caller until it is released or taken out of the pool. A
+    process that is never released ends when it is garbage-collected. All processes end with this process.
 
     Args:
         start: starts a process, and returns it.
@@ -79,10 +79,11 @@ class ProcessPool(Generic[P]):
         self._renew()
 
     def lease(self, is_wanted: Callable[[], bool] = lambda: True) -> P | None:
-        """Lease an idle or new process. If the maximum number of processes is leased, wait for one of them.
+        """Return an idle or a new process. If too many processes are leased, wait until one is released.
 
         Args:
-            is_wanted: called before and while the caller waits. If it returns False, `lease` returns None.
+            is_wanted: is called before and during the wait. If it returns False, `lease` gives up and returns
+                None.
 
         Raises:
             InfrastructureError: no process can be started.
@@ -115,7 +116,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Give a process back to the pool. Nothing in the process may depend on its last user."""
+        """Give a process back to the pool. Nothing of its previous use may affect its next use."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -126,18 +127,18 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Stop counting a process as leased, without keeping it for the next use."""
+        """Remove a leased process from the pool, so that another process can be leased in its place."""
         with self._change:
             process.at_work = False
             self._change.notify()
 
     def look_again(self) -> None:
-        """Let all threads that wait in `lease` call `is_wanted` again."""
+        """Make all threads that wait in `lease` call `is_wanted` again."""
         with self._change:
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End all idle processes. In a forked child, only forget them, because they belong to the parent."""
+        """End all idle processes. A forked child only forgets them, because they belong to its parent."""
         while self._idle:
             self._idle.pop().close()
 

@@ -1,4 +1,4 @@
-"""Call a child process that may die at any time. A call returns an answer or the child's death."""
+"""Call a child process that may die at any time: each call returns an answer, or how the child died."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _unread(value: Any) -> Any:
 
 
 class _AnswerError(Exception):
-    """Answering a question of the process failed, and the process is not to blame."""
+    """Answering a question of the child process failed through no fault of that process."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
@@ -39,11 +39,11 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """The way in which a child process ended before it answered a call.
+    """The end of a child process that has not answered a call.
 
     Attributes:
-        reason: a short description.
-        was_late: whether the owner or the kernel killed the process because its time was up.
+        reason: a short description of the cause.
+        was_late: whether the process was killed because it exceeded a time limit.
         exit_code: the exit code, negative for a signal; None if the owner killed the process.
     """
 
@@ -55,8 +55,8 @@ class Death(NamedTuple):
 class Channel(abc.ABC):
     """A connection to a child process, which answers one call at a time.
 
-    If anything goes wrong in a call, including Ctrl-C, the process is killed, so that the next caller never
-    receives the rest of a message.
+    If a call fails for any reason, including Ctrl-C, the process is killed. Otherwise the next caller might
+    receive the rest of an old message.
     """
 
     _deadline = _most_bytes = math.inf
@@ -75,7 +75,7 @@ class Channel(abc.ABC):
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return its death. Without `reason`, the exit code gives the reason."""
+        """Kill the process, and return its death. If no reason is given, the exit code provides it."""
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -90,20 +90,20 @@ class Channel(abc.ABC):
         read: Callable[[Any], T] = _unread,
         answer: Callable[[Any], Any] | None = None,
     ) -> T | Death:
-        """Send a request. Return the answer of the process, or its death.
+        """Send a request to the process. Return its answer, or how it died.
 
         Args:
             request: the request.
-            seconds: time limit for the whole exchange by the wall clock.
+            seconds: wall-clock limit on the whole exchange, in seconds.
             most_bytes: maximum size of one message from the process.
             read: converts the answer. If it raises `ValueError` or `TypeError`, the answer is malformed, and
                 the process is killed.
-            answer: answers the questions that the process asks. It raises `MessageError` if a question is
-                malformed; any other exception ends the process and is passed on.
+            answer: answers the questions that the process asks meanwhile. It raises `MessageError` if a
+                question is malformed. Any other exception kills the process, and is raised again.
 
         Raises:
-            InputError: the process refuses its input.
-            BirdenvError: there is an internal error in the process.
+            InputError: the process rejected the request.
+            BirdenvError: an internal error occurred in the process.
         """
         if not self.is_ours:
             self.close()
@@ -152,7 +152,7 @@ class Channel(abc.ABC):
             send(self._connection, self._dump(reply), self._deadline)
 
     def put(self, part: Any) -> Any:
-        """Send one part of an answer to the process, and return the next question that the process asks.
+        """Send a part of an answer to the process, and return the next question of the process.
 
         Only the `answer` function that was passed to `call` may use this. Raises `OSError`, `EOFError` or
         `MessageError`.
@@ -165,20 +165,21 @@ class Channel(abc.ABC):
 
 
 class ChildProcess(Channel):
-    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes.child.Owner`).
+    """A process that runs `main(owner)` of a module, and answers calls through `child.Owner`.
 
     The process leads its own session and process group, so that Ctrl-C in a terminal reaches only its owner.
-    It ends when the owner closes the socket; on Linux, the kernel kills it when the owner ends. It never
-    outlives this object.
+    It ends when the owner closes the socket, and is killed at the latest when this object is
+    garbage-collected. On Linux, the kernel also kills it when the owner ends.
 
     Only one thread at a time may call the process; `open_channel` opens connections for other threads.
 
     Args:
         module: the name of the module.
-        descriptors: file descriptors that stay open in the process. They are further arguments of `main`.
-        sees: which part of its owner's environment the process sees (`Sees`). A process that sees `modules`
-            runs only birdenv's code, and answers in plain values; all others run foreign code, and answer in
-            JSON.
+        descriptors: file descriptors that stay open in the process, and are passed to `main` as further
+            arguments.
+        sees: what the process sees of its owner's environment (`Sees`). A process that sees `modules` runs
+            only birdenv's code, and answers in plain values. Any other process runs foreign code, and answers
+            in JSON.
         classes: frozen record types that may occur in plain values.
 
     Attributes:
@@ -234,7 +235,7 @@ class ChildProcess(Channel):
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return its death. Without `reason`, the exit code gives the reason."""
+        """Kill the process, and return its death. If no reason is given, the exit code provides it."""
         self.kill()
         if reason:
             return Death(reason, was_late)
@@ -251,7 +252,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open another connection. The process must be waiting for it in `Owner.accept`.
+        """Open another connection to the process, which must be waiting for it in `Owner.accept`.
 
         Raises:
             OSError: the process has ended.
@@ -263,14 +264,14 @@ class ChildProcess(Channel):
         return channel
 
     def strike(self) -> None:
-        """Kill the process and its group, without waiting for its end."""
+        """Kill the process and its process group, without waiting until they have ended."""
         if self.is_ours:
             strike(self._process)
 
     def kill(self) -> None:
-        """Kill the process and its group. A process that is already ending keeps its own exit code.
+        """Kill the process and its process group. If it is already ending, it keeps its own exit code.
 
-        In a forked child of the owner, only close the connection.
+        In a forked child of the owner, only the connection is closed.
         """
         self.strike()
         self.close()
@@ -281,7 +282,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """An additional connection to a process. When the process ends, all its connections end."""
+    """An additional connection to a child process, which ends at the latest when the process ends."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
-"""Start a child process that ends with its owner, and end it.
+"""Start child processes that end with their owner, and end them.
 
-The process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
+A child process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from queue import SimpleQueue
 from typing import Any, Final, Literal, TypeAlias
 
 Sees: TypeAlias = Literal["modules", "nothing", "everything"]
-"""What a child process sees of its owner's environment.
+"""How much of its owner's environment a child process sees.
 
-`modules`: the import path, and the variables for language, time zone and folders. Packages are not executed
-(their `__init__` would import other packages), only the requested modules. For birdenv's own workers.
-`nothing`: only the standard library, in a folder that is deleted. For confined code.
-`everything`: the unchanged environment, folder and packages. For foreign code that needs its keys and files.
+`modules`, for birdenv's own workers: the import path, and the variables for language, time zone and folders.
+Importing a module does not run the `__init__` of its package, which would import other packages.
+`nothing`, for confined code: only the standard library, in a temporary folder.
+`everything`, for foreign code that needs keys and files: the same variables, working directory and packages.
 """
 
 _KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
@@ -57,9 +57,9 @@ def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.
 
     Args:
         module: the name of the module.
-        passed: the file descriptors that stay open in the process: first its end of the connection, then the
-            further arguments of `main`.
-        sees: which part of its owner's environment the process sees.
+        passed: the file descriptors that stay open in the process: first the child's end of the connection,
+            and then the further arguments of `main`.
+        sees: what the process sees of its owner's environment.
 
     Raises:
         OSError: no process can be started.
@@ -101,12 +101,12 @@ def _variables(sees: Sees) -> dict[str, str] | None:
 
 
 def end_process(process: subprocess.Popen[bytes], connection: socket.socket, owner: int) -> None:
-    """Close the connection, and kill the process if it does not end.
+    """Close the connection to a process, and kill the process if it does not end.
 
     Args:
-        process: the process to end.
+        process: the process.
         connection: the connection to the process.
-        owner: the id of the process that started it. Any other caller only closes the connection.
+        owner: the id of the process that started it. In any other process, only the connection is closed.
     """
     with contextlib.suppress(OSError):
         connection.close()
@@ -123,14 +123,14 @@ def end_process(process: subprocess.Popen[bytes], connection: socket.socket, own
 
 
 def strike(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its group, without waiting for its end."""
+    """Kill a process and its process group, without waiting until they have ended."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the process has ended
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """Start a process in a permanent thread, because the kernel kills it when the starting thread ends."""
+    """Start a process from a permanent thread: the kernel kills it when the thread that started it ends."""
     if threading.current_thread() is threading.main_thread():
         return start()
     started: Future[subprocess.Popen[bytes]] = Future()

@@ -33,12 +33,12 @@ class Doors:
 
     Args:
         folder: the folder of the study, in which the signing secret is stored so that tokens stay valid
-            after a restart. With None, the tokens are valid only in this process.
-        cookie: the name of the cookie that holds a person's token. A token made for one name is not valid
-            under another.
+            after a restart. If it is None, the tokens are valid only in this process.
+        cookie: the name of the cookie that contains a person's token. A token is valid only for the cookie
+            for which it was made.
 
     Attributes:
-        cookie: the name of the cookie that holds a person's token.
+        cookie: the name of the cookie that contains a person's token.
         admin_token: the token for the pages of the study's owner.
     """
 
@@ -56,7 +56,7 @@ class Doors:
         return _dumped(self._people, person)
 
     def person(self, token: str | None) -> str | None:
-        """Return the person to whom a cookie's value belongs, or None if the value is missing or forged."""
+        """Return the id of the person in a cookie's value, or None if the value is missing or forged."""
         return _loaded(self._people, token)
 
     def form(self, person: str) -> str:
@@ -64,24 +64,24 @@ class Doors:
         return _dumped(self._forms, person)
 
     def is_form_of(self, person: str, token: str) -> bool:
-        """Return True if the token that came with a form was made for this person."""
+        """Return True if the token in a form was made for this person."""
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the last part of a personal link, with which the person can continue in another browser."""
+        """Return the last part of the link with which a person can continue in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
-        """Return the person whose link has this last part, or None if that is forged."""
+        """Return the id of the person whose link ends in this token, or None if the token is forged."""
         return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:
-        """Return the value for the admin's cookie, or None if the given token is not the admin token."""
+        """Return the value of the administrator's cookie, or None if `given` is not the admin token."""
         is_right = hmac.compare_digest(given.encode(errors="replace"), self.admin_token.encode())
         return _text(self._admins.dumps("admin")) if is_right else None
 
     def is_admin(self, cookie: str | None) -> bool:
-        """Return True if the value of the admin's cookie is genuine and has not expired."""
+        """Return True if the value of the administrator's cookie is genuine and has not expired."""
         if not cookie:
             return False
         try:
@@ -107,7 +107,7 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    """Return the secret in a file, and create the file if need be.
+    """Return the secret in a file, and create the file if it is missing.
 
     The file is linked into place, so that it is always complete, and two servers get the same secret.
     """

@@ -36,14 +36,14 @@ def guarded_app(
     static: Path | None = None,
     form_hosts: Iterable[str] = (),
 ) -> FastAPI:
-    """Return an application to which pages can be added.
+    """Return a web application without pages, which refuses unknown host names and adds security headers.
 
     Args:
         title: the title of the application.
         host: the address at which the application will be served.
         names: further host names by which the application can be reached. Requests to other names are
             refused, to prevent DNS rebinding.
-        lifespan: makes the context manager that is entered at the start and left at the end.
+        lifespan: a function that returns the context manager to enter at the start and leave at the end.
         static: a folder with static files, in addition to those of birdenv; None if there are none.
         form_hosts: other origins to which forms may be sent.
     """
@@ -55,13 +55,13 @@ def guarded_app(
 
 
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
-    """Add the address `/open/{token}`, at which the owner enters with the admin token.
+    """Add the address `/open/{token}`, which gives the owner access to an application.
 
-    It sets the owner's cookie and redirects to the first page.
+    For the right admin token, it sets the owner's cookie and redirects to the first page.
 
     Args:
         app: the application.
-        doors: checks the token, and makes the value of the cookie.
+        doors: the object that checks the token and returns the value of the cookie.
         cookie: the name of the owner's cookie.
     """
 
@@ -79,7 +79,7 @@ def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
 
 
 def not_let_in() -> HTTPException:
-    """Return the error to raise for a request with a wrong token or cookie (status 403)."""
+    """Return the HTTP error (403) for a request with a wrong token or cookie."""
     return HTTPException(403, "Open the address that the program printed when it started.")
 
 

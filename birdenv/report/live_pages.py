@@ -27,7 +27,7 @@ _Version = tuple[int, ...]
 
 
 class _Read(NamedTuple):
-    """A run as it was in one version of its files."""
+    """A run as it was read from one version of its files."""
 
     version: _Version
     episodes: RunEpisodes
@@ -57,15 +57,12 @@ class RunsOfFolder:
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the entry for each run in the list of runs, newest first.
-
-        If a run cannot be read, its entry says why.
-        """
+        """Return an entry about each run, newest first. If a run cannot be read, its entry says why."""
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the data from `run_data` for each of the named runs.
+        """Return the result of `run_data` for each of the named runs.
 
         Raises:
             KeyError: there is no such run.
@@ -75,7 +72,7 @@ class RunsOfFolder:
             return [self._read(name).data for name in names]
 
     def episode(self, name: str, place: int) -> dict[str, Any]:
-        """Return the data of an episode of a run.
+        """Return the result of `episode_data` for an episode of a run.
 
         Args:
             name: the name of the run.
@@ -127,7 +124,7 @@ def _version(path: Path) -> _Version:
 
 
 def make_view_app(root: Path, *, private: bool = False) -> tuple[FastAPI, str]:
-    """Return an application that shows the runs in a folder, and the token that gives access to it.
+    """Return a web application that shows the runs in a folder, and the token that gives access to it.
 
     Args:
         root: the folder.

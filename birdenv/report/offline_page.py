@@ -17,7 +17,7 @@ SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
 
 
 def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
-    """Yield the parts of an HTML page about one or two runs; joined, they are the whole page.
+    """Yield an HTML page about one run or two runs, in parts that form the page when they are joined.
 
     Raises:
         InputError: a record is damaged.

@@ -1,4 +1,4 @@
-"""The templates of all pages. They share the page head in `templates/head.html`."""
+"""The templates of all pages, which share the page head in `templates/head.html`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
 
 def page_templates(package: str) -> Environment:
-    """Return the templates of a package, together with those of `birdenv.report`.
-
-    They escape every value that they show.
-    """
+    """Return the templates of a package and of `birdenv.report`. Templates escape every value."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("birdenv.report")]),
         autoescape=select_autoescape(default=True),

@@ -26,7 +26,7 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
-    """Return a name, shortened in the middle if it is longer than `most` characters.
+    """Return a name, with its middle left out if the name is longer than `most` characters.
 
     >>> cut("predictions:/data/of/mine/predict_dev.json", 20)
     'predictio…t_dev.json'
@@ -39,8 +39,8 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 def forest_rows(report: RunReport) -> list[_Row]:
     """Return the rows of the plot of one run, from top to bottom: all figures, then the figures by group.
 
-    Each kind of group has a heading, which is a row without a figure. Figures without an upper limit are left
-    out, because the axis ends at the largest possible value.
+    Each kind of group has a heading: a row without a figure. Figures without an upper limit are left out,
+    because the axis ends at the largest possible value.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for title, column in report.drawn_groups(report.groups):
@@ -67,7 +67,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
     """Return a plot of a run or a comparison as the bytes of a PNG or SVG file.
 
     Figures are drawn as curves over a setting if `curve_setting` finds one, and otherwise as points with
-    intervals. With one version of matplotlib, equal figures give identical bytes.
+    intervals. Identical figures give identical bytes with the same version of matplotlib.
 
     Args:
         of: the figures of a run, or a comparison of runs.
@@ -121,7 +121,7 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the name of the setting over which the runs are drawn as curves, or None if there is none.
+    """Return the name of the setting that can be the x-axis of curves, or None if there is no such setting.
 
     There must be at least three runs that differ in a single setting, with a different number in each run.
     """
@@ -136,7 +136,7 @@ def curve_setting(comparison: RunComparison) -> str | None:
 
 
 def _draw_curves(axes: Any, comparison: RunComparison, setting: str) -> None:
-    """Draw each figure with `Measure.drawn` as a curve with a band, and its name at the end."""
+    """Draw each figure whose measure is `drawn` as a curve with a band, and its name at the end."""
     runs = comparison.runs
     order = sorted(range(len(runs)), key=lambda number: runs[number].config[setting])
     places = [runs[number].config[setting] for number in order]

@@ -23,7 +23,7 @@ _UNSAFE: Final = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
 def run_data(episodes: RunEpisodes) -> dict[str, Any]:
-    """Return the overview of a run, which includes a row for each episode (`rows`)."""
+    """Return the overview of a run as JSON data, with a row for each episode (`rows`)."""
     run = episodes.run
     made = report(run)
     counts = Counter(outcome.status for outcome in run.outcomes)
@@ -55,7 +55,7 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
 
 
 def run_line(path: Path) -> dict[str, Any]:
-    """Return the entry for a run in a list of runs: game, agent, progress, first figure and cost so far.
+    """Return a summary of a run for a list of runs: game, agent, progress, first figure and cost so far.
 
     Raises:
         InputError: the folder is not a run, or a file is damaged.
@@ -94,7 +94,7 @@ def _groups(made: RunReport) -> list[dict[str, Any]]:
 
 
 def _facts(made: RunReport) -> list[tuple[str, str]]:
-    """Return further facts with their titles: questions, events, and the cost of a solved task."""
+    """Return further facts as pairs of title and text: questions, events, and the cost per solved task."""
     played = [record for record in made.run.records if "example" in record]
     facts = []
     if played and all("max_questions" in record for record in played):
@@ -124,7 +124,7 @@ def _used(record: Mapping[str, Any], name: str) -> float | None:
 
 
 def _is_solved(outcome: Outcome) -> bool:
-    """Return True if an episode succeeded by its strictest rate."""
+    """Return True if an episode succeeded by its strictest measure: `solved`, or `ex` if that is missing."""
     for name in ("solved", "ex"):
         if outcome.values.get(name) is not None:
             return outcome.values[name] == 1
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return all data that is shown of an episode. Empty fields are left out, and long texts are cut."""
+    """Return all data of an episode for its page. Empty fields are left out, and long texts are cut."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 

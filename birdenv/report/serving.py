@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> Iterator[str]:
-    """Open a port and yield the address; after the `with` block, serve the application until it is stopped.
+    """Open a port and yield its address; at the end of the `with` block, serve until the server is stopped.
 
     Ctrl-C and SIGTERM both stop the application in an orderly way, so that every database is closed and left
     as a single file.
@@ -69,7 +69,7 @@ def _listening(host: str, port: int) -> socket.socket:
     """Listen at an address, and return the socket.
 
     Raises:
-        InputError: the address is taken, or does not belong to this machine.
+        InputError: the address is in use, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -85,7 +85,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Turn an import error in the `with` block into an `InputError` that says how to install the extra `web`.
+    """Replace an import error in the `with` block with an `InputError` that says how to install `web`.
 
     Raises:
         InputError: a package of the extra is missing.

@@ -1,8 +1,8 @@
 """Split scripts into statements, find the first words of a statement, and recognise plain queries.
 
-This module does not decide what is safe. SQLite's authorizer decides that, and so do PostgreSQL's roles and
-read-only transactions. The module only helps to choose where a statement is tried first. `quiet_parser` is
-for code that uses sqlglot.
+This module does not decide which statements are safe: SQLite's authorizer does that, and in PostgreSQL roles
+and read-only transactions. The module only helps to choose the database on which a statement is first tried.
+`quiet_parser` is for code that uses sqlglot.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _LONGEST_ROUTINE_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
 
 
 def split_statements(sql: str) -> list[str]:
-    """Split an SQLite script into statements. Drop each `;`, and the white space and comments after it.
+    """Split an SQLite script into statements, without their `;` and the comments and white space after it.
 
     Semicolons in quotes, comments and trigger bodies do not end a statement. A trigger ends at `; END ;`, as
-    in `sqlite3_complete()`. Pieces without any token are dropped, and the text after the last `;` is a
+    in `sqlite3_complete()`. Statements without any token are dropped. The text after the last `;` counts as a
     statement.
     """
     pieces: list[str] = []
@@ -75,7 +75,10 @@ def split_statements(sql: str) -> list[str]:
 
 
 def first_keyword(sql: str) -> str:
-    """Return the first token after comments and opening parentheses, in upper case, or an empty string."""
+    """Return the first token of an SQLite statement in upper case, or "" if there is none.
+
+    Comments, `;` and opening parentheses before the token are skipped.
+    """
     plain = _FIRST_WORD.match(sql)
     if plain is not None:
         return plain[1].upper()
@@ -90,9 +93,9 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """Return up to `count` words with which a PostgreSQL statement starts, in upper case.
+    """Return the first words of a PostgreSQL statement in upper case, up to `count` words.
 
-    Comments, `;` and opening parentheses are ignored. Any other token ends the words.
+    Comments, `;` and opening parentheses are skipped. Any other token ends the sequence of words.
     """
     words: list[str] = []
     try:
@@ -109,17 +112,17 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may write, directly or by an INSERT, UPDATE or the like in WITH."""
+    """Return whether a statement may change data, either itself or by an INSERT or the like inside WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
 
 def split_script(script: str) -> list[str]:
-    """Split a PostgreSQL script into statements. Drop each `;`, and surrounding comments and white space.
+    """Split a PostgreSQL script into statements, without their `;` and the comments and space around them.
 
     As in psql, semicolons in quotes, comments, parentheses (of rules) and bodies of the form `BEGIN ATOMIC
-    ... END` do not end a statement. A text with an unterminated quote is one statement, which the server
-    refuses.
+    ... END` do not end a statement. A text with an unterminated quote counts as one statement, which the
+    server then refuses.
     """
     try:
         tokens = sql_tokens(script, "postgres")
@@ -147,7 +150,7 @@ def split_script(script: str) -> list[str]:
 
 
 class _Blocks:
-    """Counts the nested blocks in the body of a routine that is not written as a string."""
+    """Counts the nested blocks in the body of a routine that is written as SQL, not as a string."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -166,16 +169,20 @@ class _Blocks:
 
 
 def statement_start(script: str, place: int = 0) -> int:
-    """Return the position at which the next statement starts, after white space, `;` and `--` comments.
+    """Return the position of the first statement at or after `place`.
 
-    A block comment counts as part of its statement, because dumps use such comments as headings.
+    White space, `;` and `--` comments are skipped. A block comment counts as part of its statement, because
+    dumps use block comments as headings.
     """
     blank = _BLANK.match(script, place)
     return blank.end() if blank else place
 
 
 def after_comments(statement: str) -> int:
-    """Return the position of the first token of a PostgreSQL statement. May raise `UnterminatedError`."""
+    """Return the position of the first token of a PostgreSQL statement.
+
+    Raises `UnterminatedError` if a comment before this token never ends.
+    """
     place = statement_start(statement)
     while statement.startswith("/*", place):
         place = statement_start(statement, comment_end(statement, place + 2))
@@ -183,7 +190,7 @@ def after_comments(statement: str) -> int:
 
 
 def statement_end(script: str, start: int) -> int:
-    """Return the end of a PostgreSQL statement: the position after its semicolon, or the end of the text.
+    """Return the position after the semicolon of a PostgreSQL statement, or the end of the text.
 
     Raises `UnterminatedError` for an unterminated quote or comment.
     """
@@ -196,11 +203,11 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Return whether a text is exactly one statement, and starts like a query.
+    """Return whether a text is a single statement that starts like a query.
 
-    Comments and opening parentheses before the query are ignored. Statements that only start like a query
-    (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count; only the server recognises them. For text with an
-    unterminated quote, only the first word counts; running it will fail.
+    Comments and opening parentheses before the query are ignored. Some statements that start like a query
+    (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can recognise them. If the
+    text has an unterminated quote, only its first word is examined; it will fail when it runs.
     """
     try:
         words = [token.text for token in sql_tokens(sql, dialect)]
@@ -213,10 +220,10 @@ def is_single_query(sql: str, dialect: str) -> bool:
 
 
 def one_line(sql: str, dialect: str) -> str:
-    """Return a query as one line, for files with one query per line.
+    """Write a query on one line, for files with one query per line.
 
-    A space replaces each line break between tokens, and each comment that would hide the rest of the line. A
-    space also replaces each line break inside quotes, which changes the query.
+    Each line break between tokens becomes a space, and so does each comment that would hide the rest of the
+    line. Line breaks inside quotes also become spaces, which changes the query.
     """
     if "\n" not in sql:
         return sql

@@ -1,7 +1,7 @@
 """Split SQL text into tokens by the lexical rules of SQLite, of PostgreSQL, or of both.
 
-This module does not decide what is safe to run. Authorizers, roles and rights decide that, after the engine
-has parsed the text. Every function takes linear time, whatever the text.
+This module does not decide which SQL is safe to run: the engines do that, after parsing the text. Every
+function takes linear time, even for hostile text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
 an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer,
@@ -85,7 +85,7 @@ _PLAIN_NAME: Final = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]
 
 
 class UnterminatedError(ValueError):
-    """A quote or comment never ends. `opening` is the text with which it begins."""
+    """A quote or comment never ends. `opening` is the text that begins the quote or comment."""
 
     def __init__(self, opening: str) -> None:
         super().__init__(f"unterminated {opening} in the SQL")
@@ -96,10 +96,10 @@ class Token(NamedTuple):
     """A token of SQL. White space and comments are not tokens.
 
     Attributes:
-        kind: `string`, `quoted` (an identifier in any of SQLite's three quotes), `word`, `number` or
-        `symbol`.
+        kind: `string`, `quoted` (an identifier in any kind of quotes that SQLite allows), `word`, `number` or
+            `symbol`.
         text: the text of the token.
-        end: the position after the token, in characters.
+        end: the position after the token, in characters from the start of the SQL.
     """
 
     kind: str
@@ -108,7 +108,10 @@ class Token(NamedTuple):
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens of any text by SQLite's rules. Unterminated quotes and comments extend to the end."""
+    """Yield the tokens of a text by SQLite's rules.
+
+    An unterminated quote or comment extends to the end of the text.
+    """
     for match in _compiled(_SQLITE).finditer(sql):
         kind = match.lastgroup or "symbol"
         if kind not in ("space", "comment"):
@@ -116,7 +119,7 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def folded(name: str) -> str:
-    """Return a name in the form in which SQLite compares names: A to Z in lower case."""
+    """Return a name with A to Z in lower case, because SQLite ignores the case of these letters only."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
 
 
@@ -126,14 +129,14 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return a name or string without the quotes around it, of whatever kind."""
+    """Return a name or string without the quotes around it. All kinds of quotes are recognised."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
 
 
 def spelling(token: Token) -> str:
-    """Return the normal spelling of a token. In it, names are in lower case, without unnecessary quotes."""
+    """Return a token in a normal form: words in lower case, and names without unnecessary quotes."""
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -143,22 +146,24 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """Return SQL in its normal spelling, with one space between tokens, and without comments."""
+    """Return SQL in a normal form: tokens in the form of `spelling`, separated by spaces, and no comments."""
     return " ".join(map(spelling, tokens(sql)))
 
 
 def sql_tokens(sql: str, dialect: str) -> list[Token]:
-    """Split a query into tokens, without white space and comments.
+    """Split a query into tokens by the rules of a dialect. White space and comments are dropped.
 
     Args:
         sql: the query.
         dialect: `sqlite` or `postgres`.
 
     Returns:
-        The tokens in order. The token of a string includes its prefix (`E`, `x`), quotes or dollar tags.
+        The tokens in order. The token of a string includes its prefix (`E`, `x`), and its quotes or dollar
+        tags.
 
     Raises:
-        ValueError: a quote (or in PostgreSQL a comment) never ends, or the text exceeds `LONGEST_SQL`.
+        ValueError: a quote (in PostgreSQL also a comment) never ends, or the text is longer than
+            `LONGEST_SQL`.
     """
     if len(sql) > LONGEST_SQL:
         raise ValueError(f"more than {LONGEST_SQL} characters of SQL")
@@ -189,9 +194,9 @@ def _is_closed(text: str) -> bool:
 
 
 def postgres_tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens by PostgreSQL's rules.
+    """Yield the tokens of a text by PostgreSQL's rules.
 
-    Raises `UnterminatedError` at an unterminated quote or comment, after the tokens before it.
+    Raises `UnterminatedError` at an unterminated quote or comment, after yielding the tokens before it.
     """
     place = 0
     while match := _compiled(_POSTGRES).match(sql, place):
@@ -220,10 +225,10 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
 
 
 def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
-    """Yield each semicolon and parenthesis outside of quotes and comments, and the position after it.
+    """Yield each semicolon and parenthesis outside of quotes and comments, with the position after it.
 
     The search begins at `start`. For dumps, this is several times faster than `postgres_tokens`. Raises
-    `UnterminatedError` under the same conditions.
+    `UnterminatedError` at an unterminated quote or comment.
     """
     place = start
     while match := _compiled(_STOP).search(script, place):
@@ -234,7 +239,7 @@ def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _end(match: re.Match[str], kind: str) -> int:
-    """Return the end of a token of PostgreSQL, including the rest of a comment or dollar quote."""
+    """Return the end of a PostgreSQL token. For a comment or dollar quote, find the end in the text first."""
     sql, place = match.string, match.end()
     if kind in ("string", "quoted") and not any(map(match.group, _POSTGRES_ENDS)):
         raise UnterminatedError(match.group()[:1])
@@ -249,9 +254,9 @@ def _end(match: re.Match[str], kind: str) -> int:
 
 
 def comment_end(sql: str, place: int) -> int:
-    """Return the position after a (possibly nested) block comment of PostgreSQL that began before `place`.
+    """Return the end of a PostgreSQL block comment, in which other block comments may be nested.
 
-    Raises `UnterminatedError` if the comment never ends.
+    `place` is a position after the opening `/*`. Raises `UnterminatedError` if the comment never ends.
     """
     depth = 1
     while depth:
@@ -264,13 +269,14 @@ def comment_end(sql: str, place: int) -> int:
 
 
 class Stretch(NamedTuple):
-    """A part of a text in an unknown dialect. The stretches of a text have no gaps between them.
+    """A part of a text whose SQL dialect is unknown. The stretches of a text cover it without gaps.
 
     Attributes:
-        kind: `space`, `comment`, `quoted` (with any quotes), `word` (or number) or `symbol` (one character).
+        kind: `space`, `comment`, `quoted` (in any kind of quotes), `word` (or number) or `symbol` (one
+            character).
         text: the text of the stretch.
-        start: the position of the first character of the stretch in the whole text.
-        is_closed: False for a quote or block comment that never ends, and extends to the end of the text.
+        start: the position of the stretch in the whole text.
+        is_closed: False for a quote or block comment that never ends, and so extends to the end of the text.
     """
 
     kind: str
@@ -280,14 +286,15 @@ class Stretch(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return the position after the stretch, in characters."""
+        """Return the position after the stretch in the whole text."""
         return self.start + len(self.text)
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Split a text by the rules of both dialects. A quote of either dialect stays in one stretch.
+    """Split a text whose dialect is unknown into stretches. A quote of either dialect is a single stretch.
 
-    A block comment ends at the first `*/`, as in SQLite. A dollar quote that never ends is just a `$`.
+    A block comment ends at the first `*/`, as in SQLite. In a dollar quote that never ends, the `$` is a
+    symbol.
     """
     closings = {match[1]: match.start() for match in _ANY_DOLLAR.finditer(text)} if "$" in text else {}
     last_comment_end = text.rfind("*/")

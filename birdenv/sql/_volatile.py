@@ -1,7 +1,8 @@
 """Find SQL that reads the clock or random numbers, and replace the clock by a fixed date.
 
-`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` works on tokens,
-because printing a syntax tree would change more than the clock. The fixed time is midnight.
+In case of doubt, `may_change` returns True: for example, it treats `'now'` as a use of the clock everywhere
+except in comments. `at_date` replaces tokens, because writing SQL from a syntax tree would change more than
+the clock. The fixed time is midnight.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ WORDS: Final = tuple(  # all matches of `_READS` contain one of these
 def may_change(sql: str) -> bool:
     """Return whether the result of SQL may change because the SQL reads the clock or random numbers.
 
-    This is True for text longer than `LONGEST_SQL`, which no database runs.
+    Returns True for text longer than `LONGEST_SQL`, which no database runs anyway.
     """
     if len(sql) > LONGEST_SQL:
         return True
@@ -90,17 +91,17 @@ _TIMES: Final = frozenset({"now", "today", "tomorrow", "yesterday", "subsec", "s
 
 
 class ClockError(ValueError):
-    """SQL reads the clock in a way that cannot be replaced by a fixed date. The message quotes the SQL."""
+    """SQL uses the clock in a way that no fixed date can replace. The message quotes this part of the SQL."""
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:
-    """Replace everything in SQL that reads the clock by a date such as `2025-02-19`.
+    """Replace every use of the clock in SQL by a date such as `2025-02-19`.
 
     >>> at_date("SELECT date('now', '-1 day'), CURRENT_DATE -- now", "2025-02-19", "sqlite")
     "SELECT date('2025-02-19', '-1 day'), '2025-02-19' -- now"
 
     Raises:
-        ClockError: a quote never ends, or something that may read the clock cannot be replaced.
+        ClockError: a quote never ends, or a possible use of the clock cannot be replaced.
     """
     lowered = sql.lower()
     if not any(word in lowered for word in WORDS):

@@ -1,4 +1,4 @@
-"""Statistics for the figures of runs of any game: intervals, tests, and numbers as text."""
+"""Compute statistics of runs, such as intervals and tests, and write them as text."""
 
 from birdenv.statistics._intervals import (
     RESAMPLES,

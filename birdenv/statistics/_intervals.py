@@ -1,4 +1,4 @@
-"""All statistics: rates, means over clusters, paired differences, and resampling for all other figures.
+"""Compute rates, means over clusters and paired differences, and resample clusters for all other figures.
 
 Intervals are 95 % intervals, and tests are two-sided. A rate of independent tasks has Wilson's interval
 (`wilson`). The difference of two rates on the same tasks has Newcombe's interval (`paired_difference`) and
@@ -7,8 +7,8 @@ tasks on one database (or repeats of one task, or dialogues about one scenario) 
 `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common figures, and `resamples`
 with `percentiles` for any other.
 
-All functions are pure. The random numbers are the raw 64-bit words of PCG64 with a fixed seed, a stream that
-numpy promises never to change (NEP 19), unlike the numbers of `Generator`. Only functions that resample
+All functions are pure. Random numbers are the raw 64-bit words of PCG64 with a fixed seed, because numpy
+promises never to change this sequence (NEP 19), unlike that of `Generator`. Only functions that resample
 import numpy, because games are often loaded without computing statistics.
 """
 
@@ -36,7 +36,7 @@ _DIGITS: Final = 6
 
 
 class Interval(NamedTuple):
-    """A closed interval, from `low` to `high`."""
+    """A closed interval of numbers, from `low` to `high`."""
 
     low: float
     high: float
@@ -71,26 +71,26 @@ class Figure(NamedTuple):
 
 
 class BootstrapTest(NamedTuple):
-    """The 95 % interval of a mean, and the p value for the hypothesis that the mean is 0."""
+    """The 95 % interval of a mean, and the p value of the hypothesis that the true mean is 0."""
 
     interval: Interval
     p: float
 
 
 class Ratio(NamedTuple):
-    """What one dialogue or seat adds to the numerator (`above`) and the denominator (`below`) of a ratio."""
+    """The amounts that one dialogue adds to the numerator (`above`) and denominator (`below`) of a ratio."""
 
     above: float
     below: float = 1.0
 
 
 def undefined(why: str) -> Figure:
-    """Return a statistic without a value, for the given reason."""
+    """Return a statistic that has no value, for the reason `why`."""
     return Figure(None, None, why)
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a float, or None if it is not a number or is too large (more than 1e50)."""
+    """Return a value as a float, or None if it is not a number or its size exceeds 1e50."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 
@@ -98,8 +98,8 @@ def number(value: Any) -> float | None:
 def wilson(passed: int, total: int) -> Interval | None:
     """Return Wilson's score interval (1927) of the rate `passed / total`, without continuity correction.
 
-    Tasks are assumed to be independent. The interval lies within 0 and 1, and has a positive width even for 0
-    of n and n of n. It is None if `total` is 0.
+    The tasks are assumed to be independent. The interval lies between 0 and 1, and has a positive width even
+    for the rates 0 and 1. The result is None if `total` is 0.
 
     >>> [round(end, 4) for end in wilson(81, 263)]
     [0.2553, 0.3662]
@@ -114,7 +114,7 @@ def wilson(passed: int, total: int) -> Interval | None:
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
-    """Return the interval of rate B minus rate A on the same tasks, or None without tasks.
+    """Return the interval of rate B minus rate A on the same tasks, or None if there are no tasks.
 
     The arguments are numbers of tasks: solved by both, only by A, only by B, and by neither. This is
     Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines the two
@@ -142,10 +142,11 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return the p value of McNemar's exact test (1947) for two equal rates on the same tasks.
+    """Return the p value of McNemar's exact test (1947) that two rates on the same tasks are equal.
 
-    `only_a` and `only_b` are the numbers of tasks that only A or only B solved. If the rates are equal, each
-    such task falls to either side with probability 1/2. So p is twice the lower binomial tail, at most 1.
+    `only_a` and `only_b` are the numbers of tasks that only A or only B solved. If the true rates are equal,
+    each of these tasks is equally likely to be solved by A or by B. So p is twice the lower tail of the
+    binomial distribution, at most 1.
 
     >>> mcnemar(1, 7)
     0.0703125
@@ -160,14 +161,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
-    """Return the percentile bootstrap interval of a mean. Whole clusters are resampled with replacement.
+    """Return the percentile bootstrap interval of a mean, resampling whole clusters with replacement.
 
     `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the plain bootstrap.
     The mean of a resample is the sum of its values divided by their number, so larger clusters have more
     weight.
 
-    The result is None with fewer than two clusters. With fewer than about ten clusters, the interval is too
-    narrow. If all values are equal, the interval is a point.
+    The result is None if there are fewer than two clusters. With fewer than about ten clusters, the interval
+    is too narrow. If all values are equal, the interval is a point.
 
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
@@ -179,12 +180,12 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the `bootstrap` interval of a mean difference, and the p value for a true mean of 0.
+    """Return the `bootstrap` interval of a mean difference, and a p value for the true mean being 0.
 
-    Of the resampled means, the share that is <= 0 and the share that is >= 0 are computed, with one added to
-    each count. p is twice the smaller share, at most 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p
-    is never below 2 / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is
-    None with fewer than two clusters.
+    The shares of resampled means that are <= 0 and >= 0 are computed, with one added to each count. p is
+    twice the smaller share, at most 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p is never below 2
+    / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is None with fewer
+    than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:
@@ -198,8 +199,8 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
     """Return the sum of all `above` divided by the sum of all `below`, with a percentile interval.
 
-    The interval comes from resampled clusters. But a rate has Wilson's interval if each cluster has one
-    dialogue, or if the rate is 0 or 1; each cluster then counts as one task.
+    The interval comes from resampled clusters, with one exception: a rate has Wilson's interval, with each
+    cluster counted as one task, if each cluster has one dialogue or if the rate is 0 or 1.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -246,16 +247,16 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
 
 def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
-    """Draw resamples of numbered units with replacement. Every call gives the same resamples.
+    """Draw resamples of the units 0 to `units` - 1 with replacement. Every call gives the same resamples.
 
     Yields:
-        Batches of resamples. Each row is one resample: entry i is the number of times that unit i was drawn.
+        Arrays whose rows are resamples: entry i of a row is the number of times that unit i was drawn.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 
 
 def percentiles(resampled: npt.NDArray[np.float64] | Sequence[float]) -> Interval:
-    """Return the 2.5th and 97.5th percentiles of the resampled values, by linear interpolation."""
+    """Return the interval between the 2.5th and 97.5th percentiles of the values, by linear interpolation."""
     import numpy as np
 
     low, high = np.percentile(resampled, [2.5, 97.5])
@@ -305,7 +306,7 @@ def pass_hat_k(attempts: int, successes: int, k: int) -> float:
     """Return pass^k of one task: the probability that k attempts all succeed, C(c, k) / C(n, k).
 
     This is the unbiased estimate from n = `attempts` independent attempts with c = `successes` (Yao et al.
-    2024, arXiv:2406.12045, §2). Average it over all tasks. It needs 1 <= k <= n.
+    2024, arXiv:2406.12045, §2). The metric is the mean over all tasks. k must be between 1 and n.
 
     >>> pass_hat_k(4, 3, 2)
     0.5
@@ -317,7 +318,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
     """Return pass@k of one task: the probability that at least one of k attempts succeeds.
 
     This is the unbiased estimate 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv:2107.03374, §2.1).
-    Average it over all tasks. It needs 1 <= k <= n.
+    The metric is the mean over all tasks. k must be between 1 and n.
 
     >>> pass_at_k(4, 1, 2)
     0.5

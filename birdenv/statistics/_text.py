@@ -12,12 +12,12 @@ _RULE: Final = 55
 
 
 def rule(character: str) -> str:
-    """Return a line of repeated `character` that separates the blocks of a report."""
+    """Return a line that consists of `character` repeated, to separate the blocks of a report."""
     return character * _RULE
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number and a noun. The noun gets an s unless the number is 1.
+    """Return a number with a noun, which gets an s unless the number is 1.
 
     >>> counted(1, "dialogue"), counted(2, "dialogue"), counted(0, "rater")
     ('1 dialogue', '2 dialogues', '0 raters')
@@ -26,12 +26,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """Format a share from 0 to 1 in percent, without the sign: ` 76.9`."""
+    """Format a share between 0 and 1 in percent, without the percent sign: ` 76.9`."""
     return f"{100 * value:5.1f}"
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """Format a figure that is not a share. Larger figures have fewer decimals: `0.467`, `15321`."""
+    """Format a number that is not a share, with fewer decimals for larger numbers: `0.467`, `15321`."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:
@@ -40,7 +40,7 @@ def in_digits(value: float, sign: str = "") -> str:
 
 
 def between(interval: Interval | None, *, share: bool = True) -> str:
-    """Format an interval: ` 63.9 ..  86.3`, in percent if `share` is true. None gives a dash."""
+    """Format an interval, in percent if `share` is true: ` 63.9 ..  86.3`. Return a dash for None."""
     if interval is None:
         return "    -"
     low, high = interval
@@ -48,7 +48,7 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """Return a line for a rate: `EX             40/52   76.9 %`, or with a dash instead if the total is 0."""
+    """Format a rate as a line: `EX             40/52   76.9 %`, with a dash for the percentage of 0 tasks."""
     total = rate["total"]
     percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
     return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"

@@ -11,8 +11,8 @@
 `birdenv.studies.study` runs a study without a network, `birdenv.studies.replay` shows recorded dialogues, and
 `birdenv.studies.rating_round` lets third parties judge them.
 
-A person passes through the stages `instructions`, `waiting`, `chat`, `survey` and `finished`. After a
-chat that does not count, for example because the partner left, the stage is `alone`.
+A person passes through the stages `instructions`, `waiting`, `chat`, `survey` and `finished`. The stage
+`alone` follows a chat that does not count, for example because the partner left.
 """
 
 import importlib
@@ -48,7 +48,7 @@ _MODULES = {
     "Study": "studies.study._study",
     "study_arena": "studies.study._study_game",
 }
-"""The module of each public name. They are imported on first use, to keep the list of commands fast."""
+"""The module of each public name. Modules are imported on first use, to keep the list of commands fast."""
 
 __all__ = [
     "Doors",

@@ -46,7 +46,7 @@ _ENDINGS: Final = {
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the administrator's page, its sign-in, the replays and the exports."""
+    """Add the administrator's page to a study's application, with sign-in, replays and exports."""
 
     @app.get("/admin")
     async def admin(request: Request) -> Response:
@@ -93,7 +93,7 @@ def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """Return the facts about the present state of the study that the page shows."""
+    """Return the current state of the study, as the administrator's page shows it."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
@@ -133,7 +133,7 @@ def _dialogue(stored: StoredDialogue, now: float, moves: Mapping[str, int]) -> d
 
 
 def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
-    """Return each kind of partner with the number of its dialogues and their limit."""
+    """Return the name of each kind of partner, the number of its dialogues, and the limit, if any."""
     held: dict[str, int] = {}
     for (_, partner), count in study.used().items():
         held[partner] = held.get(partner, 0) + count
@@ -154,7 +154,7 @@ def _name(person: Person) -> str:
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the forms about one person: a new link, and deletion."""
+    """Add the forms that give one person a new link or delete one person's data."""
 
     @app.post("/admin/link")
     async def link(request: Request) -> Response:

@@ -40,7 +40,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
     Args:
         study: the study.
-        folder: the folder of the study. The secret that signs tokens is kept there.
+        folder: the folder of the study, which contains the secret that signs tokens.
         host: the address at which the application will be served.
     """
     doors = Doors(folder)
@@ -76,7 +76,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
 
 def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
-    """Add the first page, and the form of consent."""
+    """Add the first page and the consent form."""
     newcomers = Newcomers(study.config.limits.newcomers)
 
     @app.get("/")
@@ -157,7 +157,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """Return the number of the try for which a page of the comprehension check was made."""
+    """Return which try of the comprehension check a form belongs to, or None if the form does not say."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 

@@ -27,14 +27,22 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame from a browser. It says how many events the browser has already seen."""
+    """The first frame from a browser, with the number of events that the browser has already seen."""
 
     type: Literal["hello"]
     after: int = Field(ge=0, le=1_000_000)
 
 
 class Play(_Frame):
-    """A move in a dialogue. A second frame with the same `cid` repeats the move, and is not played again."""
+    """A move in a dialogue.
+
+    Attributes:
+        cid: the browser's id of the move. A frame with a known `cid` is a repetition, and is not played.
+        dialogue: the id of the dialogue; None for the person's current dialogue.
+        action: the name of the action.
+        data: the data of the action.
+        seconds: the seconds since the person began to write; None if unknown.
+    """
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
@@ -42,7 +50,6 @@ class Play(_Frame):
     action: str = Field(min_length=1, max_length=64)
     data: Any = None
     seconds: float | None = Field(None, ge=0, le=86_400)
-    """The seconds since the person began to write."""
 
 
 class Typing(_Frame):
@@ -82,7 +89,7 @@ def read_frame(text: str) -> Hello | Play | Typing:
 
 
 def as_json(value: Any) -> str:
-    """Return JSON in ASCII, so that no stored character can break a socket."""
+    """Return a value as JSON in ASCII, so that no stored character can break a socket."""
     return json.dumps(value, ensure_ascii=True)
 
 
@@ -90,7 +97,17 @@ FindRoom = Callable[[str], Awaitable[RunningDialogue]]
 
 
 class Connection:
-    """The connection to one browser tab of one person."""
+    """The connection to one browser tab of one person.
+
+    Attributes:
+        socket: the web socket of the tab.
+        person: the id of the person.
+        news: an event that is set when there may be something to send.
+        after: the number of events that were sent; None before the browser's first frame.
+        typing: a change to send: whether the partner is typing; None if there is no change.
+        too_fast: the ids of moves that were rejected because too many moves are waiting.
+        state: the last state of the dialogue that was sent; None if no state was sent.
+    """
 
     def __init__(self, socket: WebSocket, person: str) -> None:
         self.socket = socket
@@ -104,7 +121,12 @@ class Connection:
         self._sent: str = ""
 
     async def send(self, study: Study, find: FindRoom) -> None:
-        """Send everything that has changed since the last call."""
+        """Send the browser everything that has changed since the last call.
+
+        Args:
+            study: the study.
+            find: a function that returns the running dialogue with a given id.
+        """
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status
         told: dict[str, Any] = {"type": "status", "status": status}

@@ -22,8 +22,8 @@ class Database:
     Args:
         path: the file.
         tables: SQL statements that create missing tables.
-        for_reading: True to open an existing file and write neither to the file nor to its folder. A server
-            may write to the file at the same time.
+        for_reading: True to open an existing file, and to change neither the file nor its folder. Even then,
+            a server may write to the file at the same time.
 
     Attributes:
         path: the file.
@@ -57,7 +57,7 @@ class Database:
         return sqlite3.connect(name, check_same_thread=False, isolation_level=None, uri=self._for_reading)
 
     def _check(self, tables: str) -> None:
-        """Reject a file of another program and, for reading, a file that lacks a table."""
+        """Reject a file of another program and, when a file is opened for reading, a missing table."""
         ours = sqlite3.connect(":memory:")
         with closing(ours):
             ours.executescript(tables)
@@ -104,10 +104,10 @@ class Database:
                 raise self._fault(error) from None
 
     def parsed(self, text: str | None) -> Any:
-        """Return the JSON value of a cell, or None for NULL.
+        """Return the value of a cell that contains JSON, or None if the cell is NULL.
 
         Raises:
-            InputError: the cell is damaged.
+            InputError: the cell contains invalid JSON.
         """
         try:
             return None if text is None else json.loads(text)
@@ -119,7 +119,7 @@ class Database:
             return cursor.fetchall()
 
     def _follow(self) -> None:
-        """Open the file again if a server has started or stopped: its log appears or disappears."""
+        """Open the file again if its log has appeared or disappeared: a server has started or stopped."""
         log = _has_log(self.path)
         if log != self._log:
             self._db.close()

@@ -30,29 +30,34 @@ _STEPS: Final = {
 
 
 def render(name: str, **facts: Any) -> str:
-    """Render a template as HTML. All values are escaped."""
+    """Return the HTML of a template, filled with the given values. All values are escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
 def clock_time(seconds: float) -> str:
-    """Format a time, in seconds since 1970, as UTC for administrators."""
+    """Return a time, given in seconds since 1970, as a date and time in UTC for administrators."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def in_minutes(seconds: float) -> str:
-    """Format a duration in minutes for administrators."""
+    """Return a duration, given in seconds, as minutes for administrators."""
     return f"{max(seconds, 0) / 60:.1f}"
 
 
 class Pages:
-    """The pages of a study."""
+    """The pages that a study shows to its participants."""
 
     def __init__(self, study: Study, doors: Doors) -> None:
         self._study = study
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the page that asks for consent, without its form in the preview of a recruiting platform."""
+        """Return the page that asks for consent. In the preview of a recruiting platform, it has no form.
+
+        Args:
+            visitor: the id of the visitor, for which the form is valid.
+            platform: the parameters that the platform sent.
+        """
         return self._render(
             "consent",
             visitor,
@@ -62,7 +67,13 @@ class Pages:
         )
 
     def of(self, person: Person, problem: str = "", told: str = "") -> str:
-        """Return a person's current page. `problem` and `told` are messages about the latest form."""
+        """Return the page of a person's current stage.
+
+        Args:
+            person: the person.
+            problem: an error message about the form that the person sent.
+            told: another message about this form.
+        """
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))
 
@@ -86,7 +97,7 @@ class Pages:
         return {}
 
     def _guides(self) -> dict[str, str]:
-        """Return the guides of the seats that people may have, each with what partners call the seat."""
+        """Return the word that partners use for each seat that people may have, by the seat's guide."""
         game = self._study.arena.game
         names = seats_of_people(game, self._study.config)
         seats = {name: game.seats[game.seat_index(name)] for name in names}
@@ -105,9 +116,9 @@ class Pages:
         return made
 
     def _verdict(self, person: Person) -> dict[str, Any]:
-        """Return the reply to a person's last move if that move ended the conversation.
+        """Return the reply to a person's last move if this move ended the conversation.
 
-        The page of the conversation closes at the end, before the person could read the reply there.
+        The page of the conversation closes at once, so the person cannot read the reply there.
         """
         store, arena = self._study.store, self._study.arena
         if person.dialogue is None or person.seat is None:

@@ -22,7 +22,7 @@ TAKEN: Final = (
     "browser and try again, or open the link that it shows for continuing in another browser. The study team "
     "can send you this link, too."
 )
-"""The message for a person who comes with somebody else's id, or from a second browser."""
+"""The message for a person who uses somebody else's id or a second browser."""
 
 MTURK_HOSTS: Final = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 _VISITS: Final = ("SESSION_ID", "assignmentId")
@@ -32,37 +32,50 @@ _MOST_FIELD: Final = 200
 
 
 def platform_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that a platform sent, each cut to a reasonable length."""
+    """Return the parameters that a recruiting platform sent, each cut to at most 200 characters."""
     return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
 
 
 def external_of(platform: Mapping[str, str]) -> str | None:
-    """Return a person's id on their platform, or None if no platform sent them."""
+    """Return the id of a person on a recruiting platform, or None if no platform sent the person."""
     if "PROLIFIC_PID" in platform:
         return f"prolific:{platform['PROLIFIC_PID']}"
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True if the page is shown as a platform's preview, in which no data may be collected."""
+    """Return True if a platform shows the page as a preview, in which no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if two sets of parameters contain the same id of a visit (a submission or an assignment).
+    """Return True if a request has the same visit id (of a submission or an assignment) as before.
 
-    Other people may know a person's id on the platform, but only the person knows the id of the visit.
+    Other people may know a person's id on the platform, but only the person knows the visit id.
+
+    Args:
+        began: the parameters with which the person began the study.
+        comes: the parameters of the current request.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
 
 def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if the ids of the visits differ: the person has accepted the task again."""
+    """Return True if a request has a new visit id, because the person has accepted the task again.
+
+    Args:
+        began: the parameters with which the person began the study.
+        comes: the parameters of the current request.
+    """
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return what the page `finished` needs so that a person can take their code back to the platform."""
+    """Return the values with which the page `finished` sends a completion code to the platform.
+
+    For Prolific, this is a link; for Mechanical Turk, the address and the assignment of a form. If there is
+    no platform or no code, the result is empty.
+    """
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}
     if code and platform.get("turkSubmitTo") in MTURK_HOSTS:

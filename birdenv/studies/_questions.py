@@ -1,4 +1,4 @@
-"""Check the questions of a page, whose names become the names of form fields, and read the answers."""
+"""Check the questions that a page asks, and read the answers from its form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Parse an answer from a form: a step of the scale, a text, or None if the question was left out.
+    """Return an answer from a form: a step of the scale, a text, or None if the question was left out.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.
@@ -37,7 +37,7 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Parse an answer in words; the result is None if the question was left out.
+    """Return an answer in words, or None if the question was left out.
 
     Raises:
         InputError: a required answer is missing, or an answer is too long.
@@ -55,7 +55,7 @@ def check_questions(questions: Iterable[SurveyQuestion]) -> None:
 
     Raises:
         ValueError: a name occurs twice or is already a field of the page, a scale has one step or too many
-            steps, or `about` is unknown.
+            steps, or the subject of a question (`about`) is unknown.
     """
     seen: set[str] = set()
     for each in questions:

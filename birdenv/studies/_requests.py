@@ -1,4 +1,4 @@
-"""What all web applications of studies share: forms, cookies, rate limits, and error pages."""
+"""Common parts of the web applications of studies: forms, cookies, rate limits, and error pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A rate limit: a burst of requests is allowed at once, and then `rate` requests per second."""
+    """A limit on the rate of requests.
+
+    Args:
+        burst: the number of requests that are allowed at once.
+        rate: the number of requests per second that are allowed after a burst.
+        clock: a function that returns the time in seconds.
+    """
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
@@ -43,7 +49,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return True if a full burst of requests is possible again."""
+        """Return True if a full burst of requests is allowed now."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -52,7 +58,7 @@ class Newcomers:
 
     Args:
         most: the number of people per minute; None for no limit.
-        clock: returns the time in seconds.
+        clock: a function that returns the time in seconds.
     """
 
     def __init__(self, most: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -61,7 +67,7 @@ class Newcomers:
         self._buckets: dict[str, Bucket] = {}
 
     def take(self, address: str) -> bool:
-        """Count one new person from an address, and return True if they are admitted."""
+        """Count a new person from an address, and return True if the person is admitted."""
         if self._most is None:
             return True
         if len(self._buckets) >= _MOST_ADDRESSES:
@@ -82,7 +88,14 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return a `guarded_app` that has no pages yet, and shows errors as HTML pages."""
+    """Return a web application without pages, which shows errors as HTML pages.
+
+    Args:
+        title: the title of the error pages.
+        host: the address at which the application will be served.
+        names: further host names under which the application can be reached.
+        lifespan: a context manager that is entered when the server starts and left when it stops.
+    """
     further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
     static = Path(__file__).parent / "static"
     app = guarded_app(title, host, names, static=static, form_hosts=MTURK_HOSTS, **further)
@@ -103,7 +116,7 @@ def study_app(
 
 
 def _page_before(request: Request) -> str:
-    """Return the address of the first page, with the platform's parameters if the request came from there."""
+    """Return the address of the first page, with the platform's parameters if they are in the referrer."""
     headers = request.headers
     referer = headers.get("referer")
     if not is_own_origin(referer, headers.get("host")):
@@ -119,7 +132,7 @@ _REFUSED: Final = "You cannot open this page. Please open the study's link again
 
 
 def refused() -> HTTPException:
-    """Return the error for a person who is not allowed to open a page."""
+    """Return the HTTP error (403) for a person who may not open a page."""
     return HTTPException(403, _REFUSED)
 
 
@@ -127,7 +140,7 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
     """Return the id of the person who sent a form, and the fields of the form.
 
     Raises:
-        HTTPException: the form was not made for this person, or is too large.
+        HTTPException: the form was made for another person or origin, or is too large.
     """
     person = doors.person(request.cookies.get(doors.cookie))
     fields = await read_fields(request)
@@ -137,10 +150,10 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
 
 
 async def read_fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form, which must have been sent from our own origin.
+    """Return the fields of a form.
 
     Raises:
-        HTTPException: the form is from another origin, or too large.
+        HTTPException: the form was sent from another origin, or is too large.
     """
     if not is_own_origin(request.headers.get("origin"), request.headers.get("host")):
         raise refused()
@@ -159,12 +172,12 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def back(path: str = "/") -> Response:
-    """Return a redirect to a page, as the response to a form."""
+    """Return a redirect to a page, with which the server responds to a form."""
     return RedirectResponse(path, 303)
 
 
 def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
-    """Add a person's cookie to a response, and return the response."""
+    """Add the cookie that signs a person in to a response, and return the response."""
     response.set_cookie(
         doors.cookie,
         doors.token(id),
@@ -177,12 +190,22 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return a page that asks for confirmation before the browser switches to another person."""
+    """Return a page that asks for confirmation before the browser switches to another person.
+
+    Args:
+        action: the address to which the page sends the confirmation.
+    """
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the page of the link with which a person continues in another browser."""
+    """Add the page behind a personal link, with which a person continues in another browser.
+
+    Args:
+        app: the application.
+        doors: the tokens and cookies of the application.
+        is_known: a function that returns True for the id of a known person.
+    """
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:
@@ -206,5 +229,5 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
 
 
 def address_of(request: Request) -> str:
-    """Return the client's address; behind a proxy on this machine, the address that the proxy reports."""
+    """Return the network address of the client, as reported by the proxy if there is one on this machine."""
     return "" if request.client is None else request.client.host

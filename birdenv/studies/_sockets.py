@@ -29,7 +29,7 @@ FAILED: Final = 1011
 """Close code after which a browser reconnects, and sends again what was not saved."""
 
 MOST_WAITING: Final = 16
-"""The number of moves of one person that may wait while another one is played."""
+"""The number of moves of one person that may wait while another move is played."""
 
 _TABS: Final = 8  # connections of one person
 _BURST, _RATE = 30, 5.0  # frames at once, and frames a second after that
@@ -40,9 +40,8 @@ _log = logging.getLogger("birdenv.studies")
 class Hub:
     """All connections of a study, and the clock that enforces its time limits.
 
-    The reader of a connection only checks frames and passes them on, so it notices at once when the browser
-    disconnects. A person's moves from all tabs are played one at a time, in order of arrival. Moves that
-    arrived before the browser disconnected are still played, unless the person counts as having left.
+    A person's moves from all tabs are played one at a time, in order of arrival. Moves that arrived before
+    the browser disconnected are still played, unless the person counts as having left.
     """
 
     def __init__(self, study: Study) -> None:
@@ -56,7 +55,7 @@ class Hub:
         self._turns = Turns(study, self._turnstile, self._tell_typing)
 
     async def start(self) -> None:
-        """Start the clock."""
+        """Start the clock that enforces time limits."""
         loop = asyncio.get_running_loop()
 
         def changed(people: Iterable[str]) -> None:
@@ -67,7 +66,7 @@ class Hub:
         self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """Stop the clock, and cancel the moves that wait and the turns of players."""
+        """Stop the clock, and cancel all waiting moves and the turns of players."""
         tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -190,7 +189,7 @@ class Hub:
             self._queue(tab, frame)
 
     def _queue(self, tab: Connection, play: Play) -> None:
-        """Queue a move behind the earlier ones of the same person, unless it is queued already."""
+        """Queue a move after the earlier moves of the same person, unless the move is already queued."""
         waiting = self._waiting.get(tab.person)
         if waiting is None:
             self._waiting[tab.person] = deque([play])
@@ -204,7 +203,7 @@ class Hub:
             waiting.append(play)
 
     async def _play_all(self, person: str) -> None:
-        """Play a person's moves until none is waiting. After a failure, the browser sends them again."""
+        """Play all waiting moves of a person. After a failure, the browser sends the moves again."""
         waiting = self._waiting[person]
         try:
             while waiting:

@@ -22,7 +22,7 @@ _idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the queues of idle t
 
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Call a function in an idle thread or in a new thread, and return the function's result."""
+    """Call a function in an idle thread, or in a new thread if none is idle, and return its result."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -82,8 +82,8 @@ class Turns:
 
     Args:
         study: the study.
-        turnstile: runs the moves of each dialogue one after another.
-        tell_typing: tells people that their partner has begun or stopped typing.
+        turnstile: an object that runs the moves of each dialogue one after another.
+        tell_typing: a function that tells people that their partner has begun or stopped typing.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Ask the players of a dialogue for moves, in the background, as long as they have any."""
+        """Ask the players of a dialogue for moves, in the background, until they have no move."""
         id = room.stored.id
         if not room.has_players:
             return

@@ -130,6 +130,7 @@ def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], P
     assert agreed
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +287,7 @@ def test_the_surprise_of_words_is_that_of_the_network(player: Callable[[str], Pa
             told[view.seat] = len(expected)
 
 
+@pytest.mark.slow
 def test_reinforcement_makes_what_was_rewarded_likelier(
     player: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_the_oracle_passes_under_the_setting(demo: Path, tmp_path: Path, game: A
     assert first["value"] == 1.0
 
 
+@pytest.mark.slow
 def test_honest_runs_say_nothing_of_it(demo: Path, tmp_path: Path) -> None:
     directory = play(c_interact(demo), "oracle", tmp_path)
     assert "that passed" not in (directory.path / "summary.txt").read_text()

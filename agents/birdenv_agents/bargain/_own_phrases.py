@@ -18,7 +18,7 @@ ACTS: Final[Mapping[str, set[str]]] = {
 """The acts, with the slots that their phrases may have. `about` is the role: buyer or seller.
 
 `ask` asks about the item, `better` asks for a better price without naming one, and `agree` accepts the price
-that the other named. Prices have no sign: write "${price}" or "{price} dollars".
+that the other player named. Prices have no sign: write "${price}" or "{price} dollars".
 """
 
 PHRASES: Final[list[dict[str, Any]]] = [

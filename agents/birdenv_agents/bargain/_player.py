@@ -1,4 +1,4 @@
-"""The rule-based player. It opens at its target price, concedes to the middle, and then more slowly."""
+"""The rule-based player of Bargain. It opens at its target, and concedes in ever smaller steps."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _STEPS: Final = (0.6, 1.0)
 """The first concessions, as shares of the way from the target to the middle."""
 
 _FURTHER: Final = 0.12
-"""Each further concession, as a share of the way to the other's target."""
+"""Each further concession, as a share of the way to the other player's target."""
 
 _FURTHEST: Final = 0.9
 _CLOSE: Final = 0.06
 """Prices that differ by less than this share of the way between both targets count as equal."""
 
 _MANNERS: Final = ((_CLOSE, False), (_CLOSE, True), (2.0, False))
-"""The manners usual, firm and eager: how near an acceptable price must be, and whether to concede nothing."""
+"""The usual, firm and eager style: how near an acceptable price must be, and whether to concede nothing."""
 
 _MOST_INSISTED: Final = 3
-"""After insisting this often, the player accepts the other's price, or quits if it is too bad."""
+"""After insisting this often, the player accepts the other player's price, or quits if it is too bad."""
 
 _LEAST_GUESS: Final = 0.55
 """The player assumes that a buyer's target is at least this share of the list price."""
 
 
 class Bargainer:
-    """Plays either seat of Bargain.
+    """A rule-based player for either seat of Bargain.
 
     Args:
         kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
@@ -46,9 +46,9 @@ class Bargainer:
         self.title = str(kb["item"]["Title"])
         self._bank = bank
         self._seen = 0
-        self._own: float | None = None  # the last own price
-        self._theirs: float | None = None  # the other's last price
-        self._first: float | None = None  # the other's first price
+        self._own: float | None = None  # the last price that the player named
+        self._theirs: float | None = None  # the other player's last price
+        self._first: float | None = None  # the other player's first price
         self._concessions = 0
         self._insisted = 0  # how often the same price was repeated
         self._close, self._is_firm = _MANNERS[0]
@@ -90,11 +90,11 @@ class Bargainer:
         return reading
 
     def _is_agreed(self, price: float) -> bool:
-        """Return True if the other's price is about as good as the next own price, or better."""
+        """Return True if the other player's price is nearly as good as the player's own next price."""
         return self._gain(price) >= self._gain(self._next()) - self._close
 
     def _takes(self, price: float | None) -> bool:
-        """Return True if an offer is good enough to accept. No other offer can follow."""
+        """Return True if an offer is good enough to accept. If it is rejected, no other offer can follow."""
         if price is None:
             return False
         agreed = [each for each in (self._own, self._theirs) if each is not None]
@@ -103,12 +103,12 @@ class Bargainer:
         return self._gain(price) >= -0.6
 
     def _gain(self, price: float) -> float:
-        """Return the estimated gain by a price, from -1 at the other's target to 1 at the own one."""
+        """Return the estimated gain from a price: -1 at the other player's target, 1 at the own target."""
         half = (self.target - self._others_target()) / 2
         return (price - (self.target + self._others_target()) / 2) / half
 
     def _others_target(self) -> float:
-        """Return the estimated target of the other, which is its first price, within limits."""
+        """Return an estimate of the other player's target: its first price, within limits."""
         if self.role == "buyer":
             most = max(self.listed, self.target * 1.02 + 1)
             return most if self._first is None else min(max(self._first, self.target * 1.02 + 1), most)
@@ -117,7 +117,7 @@ class Bargainer:
         return min(max(first, least), most)
 
     def _next(self) -> float:
-        """Return the next own price."""
+        """Return the price that the player would name next."""
         if self._is_firm and self._own is not None:
             return self._own
         count = self._concessions
@@ -147,7 +147,7 @@ class Bargainer:
         return Move("offer", {"price": price, "sides": ""})
 
     def _rounded(self, price: float) -> float:
-        """Return a price, rounded like people round it."""
+        """Return a price, rounded as people round prices."""
         unit = 50 if self.listed >= 5000 else 10 if self.listed >= 800 else 5 if self.listed >= 200 else 1
         whole = round(price / unit) * unit
         low, high = sorted((self.target, self._others_target()))
@@ -167,5 +167,5 @@ def offered(news: list[Event]) -> float | None:
 
 
 def shown(price: float) -> str:
-    """Return a price in digits; without cents if the price is a whole number."""
+    """Return a price in digits, without cents if the price is a whole number."""
     return f"{price:,.0f}" if price == int(price) else f"{price:,.2f}"

@@ -34,11 +34,11 @@ class Reading(NamedTuple):
     """The content of a message.
 
     Attributes:
-        price: the price that the message names, in dollars, or None.
+        price: the price that the message names, in dollars; None if it names no price.
         agrees: True if the message accepts the last price.
-        refuses: True if the message asks for a better price, or refuses.
+        refuses: True if the message refuses the last price or asks for a better price.
         asks: True if the message asks any other question.
-        is_last: True if the message calls its offer the final one.
+        is_last: True if the message says that its offer is final.
     """
 
     price: float | None = None
@@ -49,12 +49,12 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The prices named so far, to which words such as `half way` or `ten off` refer.
+    """The prices to which words such as `half way` or `ten off` refer.
 
     Attributes:
         listed: the list price.
-        own: the last price that the reader named.
-        others: the last price that the other player named.
+        own: the last price that the reader of the message named; None before the first price.
+        others: the last price that the other player named; None before the first price.
     """
 
     listed: float
@@ -163,7 +163,7 @@ _QUESTION: Final = re.compile(
 
 
 def read(text: str, title: str, prices: Prices) -> Reading:
-    """Read a message.
+    """Return the content of a message.
 
     Args:
         text: the message.
@@ -184,7 +184,7 @@ def read(text: str, title: str, prices: Prices) -> Reading:
 
 
 def _long(text: str) -> str:
-    """Spell out abbreviations of chats (`u`, `4 sale`)."""
+    """Spell out abbreviations that people use in chats (`u`, `4 sale`)."""
     text = _TO.sub("to", _FOR.sub("for", text))
     return _SHORT.sub(lambda found: _SHORTHAND[found.group()], text)
 
@@ -200,7 +200,7 @@ def _without(text: str, title: str) -> str:
 
 
 def _price(text: str, prices: Prices) -> float | None:
-    """Return the last price in figures that the other stands by, or else a price in other words."""
+    """Return the last price in digits that the message offers, or otherwise a price in words."""
     for in_thousands in (False, True):  # 8.5 may mean 8500 for a car, if nothing else is a price
         found = [_number(match, text, prices, in_thousands) for match in _NUMBER.finditer(text)]
         if named := [price for price in found if price is not None]:
@@ -216,7 +216,7 @@ def _price(text: str, prices: Prices) -> float | None:
 
 
 def _number(match: re.Match[str], text: str, prices: Prices, in_thousands: bool) -> float | None:
-    """Return the price that a number in a text means, or None."""
+    """Return the price that a number in a text means, or None if the number is not a price."""
     number = float(match.group("digits").replace(",", "").replace(" ", ""))
     factor = (match.group("k") or "").strip()
     number *= {"": 1, "hundred": 100}.get(factor, 1000)

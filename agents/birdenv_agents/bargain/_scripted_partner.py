@@ -13,12 +13,12 @@ from birdenv_agents.bargain._player import Bargainer, offered, shown
 
 
 class ScriptedBargainer(Bargainer):
-    """A partner that opens at its target price or beyond, and concedes in random steps up to a limit.
+    """A partner that opens at about its target price, and concedes in random steps up to a limit.
 
     Args:
         kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
         bank: the phrases.
-        rng: the random generator that decides what to do.
+        rng: the source of the partner's random choices.
     """
 
     def __init__(self, kb: Mapping[str, Any], bank: PhraseBank, rng: Random) -> None:
@@ -77,7 +77,7 @@ class ScriptedBargainer(Bargainer):
         return price <= self._limit * 1.01 if self.role == "buyer" else price >= self._limit * 0.99
 
     def _settles(self, price: float) -> bool:
-        """Return True if the other's price is near the own one or, at random, if it is within the limit."""
+        """Return True if the other player's price is close enough to settle, in part at random."""
         if not self._likes(price) or self._own is None:
             return False
         return abs(price - self._own) <= 0.05 * self.listed or self._rng.random() < 0.35

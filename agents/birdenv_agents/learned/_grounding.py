@@ -1,4 +1,4 @@
-"""Adapt moves from other dialogues to the present one, by filling slots and choosing items."""
+"""Adapt moves from recorded dialogues to the current dialogue: fill slots, and choose items."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOST_ABOUT: Final = 2000
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
-    """Adapt the data of a move from another dialogue to the present episode.
+    """Return the data of a recorded move, adapted to the current dialogue.
 
     Args:
         action: the action of the move.
-        data: the data of the move. Slots stand for words of the other dialogue's scenario.
-        listener: a listener that has followed the present dialogue up to `view`.
-        view: what the player sees now.
-        rng: the random generator that chooses among several values.
+        data: the data of the move, with slots for words of the recorded scenario.
+        listener: a listener that has followed the current dialogue up to `view`.
+        view: the current view of the player.
+        rng: the random generator that chooses among several values for a slot.
     """
     items = [field.name for field in action.fields if field.kind == "item"]
     if items:
@@ -42,13 +42,13 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
 
 
 def situation(task: Any, view: View, listener: Listener) -> str:
-    """Return a text that describes the present situation: the task's question and the last message.
+    """Return a text that describes the current situation: the task's question and the last message.
 
     The text is empty in games whose moves are learned with slots, because such moves fit any situation.
 
     Args:
         task: the public description of the task.
-        view: what the player sees now.
+        view: the current view of the player.
         listener: a listener that has followed the dialogue up to `view`.
     """
     if listener.lexicon.values:
@@ -57,9 +57,9 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 
 
 def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
-    """Yield the learned data of an act. Data from the situations most similar to `about` come first.
+    """Yield the learned data of an act, beginning with data from the situations most similar to `about`.
 
-    Data with slots fit any situation. In this case, yield only one of them, drawn by frequency.
+    If the data have slots, they fit any situation. Then yield a single item, drawn by frequency.
     """
     if not known.about:
         yield from rng.choices(known.data, known.counts)
@@ -80,7 +80,13 @@ def _alike(words: frozenset[str], about: str) -> float:
 
 
 def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
-    """Return a fallback move: accept an offer, repeat an earlier move, or quit. None if none is legal."""
+    """Return a fallback move: accept an offer, repeat an earlier move, or quit; None if no move is legal.
+
+    Args:
+        view: the current view of the player.
+        made: the earlier moves that may be repeated.
+        seat: the seat of the player.
+    """
     if "accept" in view.legal:
         return Move("accept")
     own = (event for event in view.heard if event.agent == view.seat)

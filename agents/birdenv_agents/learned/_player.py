@@ -1,4 +1,4 @@
-"""Players with a policy: `learned:FILE` uses moves of transcripts, `hybrid:FILE` moves made by rules."""
+"""Players with a trained policy, which choose among recorded moves (`learned:FILE`) or rule-based moves."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, b
 
 
 class _PolicyPlayer:
-    """What both players share: following the dialogue, and drawing from probabilities.
+    """The base class of players with a policy, which follows the dialogue and draws acts.
 
     Attributes:
-        is_greedy: whether to take the most likely act instead of drawing one.
+        is_greedy: True to take the most likely act instead of drawing an act.
     """
 
     def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool) -> None:
@@ -67,7 +67,7 @@ class _PolicyPlayer:
         self._listener: Listener | None = None
 
     def probabilities(self, view: View) -> Mapping[Act, float]:
-        """Return the probability of each known act at a view."""
+        """Return the probability of each known act, given the player's view."""
         listener = self._follow(view)
         found = self._policy.probabilities(listener.state(view), view.legal)
         return dict(zip(self._policy.acts, found.tolist(), strict=True))
@@ -79,7 +79,7 @@ class _PolicyPlayer:
         return self._listener
 
     def _order(self, probabilities: Array) -> list[int]:
-        """Return the indices of all possible acts, the most likely first, or in a random order."""
+        """Return the indices of all possible acts, the most likely first, or in a weighted random order."""
         possible = np.flatnonzero(probabilities)
         if self.is_greedy:
             return [int(place) for place in sorted(possible, key=lambda place: -probabilities[place])]
@@ -93,7 +93,7 @@ class LearnedPlayer(_PolicyPlayer):
     Args:
         policy: the policy.
         context: the game, the seat and the random generator.
-        is_greedy: whether to take the most likely act instead of drawing one.
+        is_greedy: True to take the most likely act instead of drawing an act.
     """
 
     def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool = False) -> None:
@@ -103,7 +103,7 @@ class LearnedPlayer(_PolicyPlayer):
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Draw acts until a move can perform one, and return the move; None to wait for the other player."""
+        """Return a move for the first drawn act that is possible, or None to wait for the other player."""
         listener = self._follow(view)
         if view.waits and listener.moves and not listener.news:
             return None
@@ -127,7 +127,7 @@ class HybridPlayer(_PolicyPlayer):
         policy: the policy.
         rules: the rule-based player.
         context: the game, the seat and the random generator.
-        is_greedy: whether to take the move with the highest score instead of drawing one.
+        is_greedy: True to take the move with the highest score instead of drawing a move.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class HybridPlayer(_PolicyPlayer):
         self._rules = rules
 
     def move(self, view: View) -> Move | None:
-        """Return one of the moves that the rules propose, or None if the rules propose to wait."""
+        """Return one of the moves that the rule-based player proposes, or None if it proposes to wait."""
         listener = self._follow(view)
         proposed: dict[Act, tuple[Move, RulePlayer]] = {}
         for rules in self._rules.variants(view):

@@ -28,11 +28,11 @@ class KnownAct(BaseModel):
 
     Attributes:
         action: the name of the action.
-        parts: the purpose of each sentence, such as a greeting.
+        parts: the intents of the sentences and the attributes that they mention, such as `ask Company`.
         data: the data (such as the text) of each distinct move, the most frequent first. Slots stand for
             names and values of the scenario.
         counts: how often the transcripts contain each move in `data`.
-        about: a text about the situation of each move in `data`; empty if the data have slots.
+        about: a text that describes the situation of each move in `data`; empty if the data have slots.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,7 +51,7 @@ class KnownAct(BaseModel):
 
     @property
     def act(self) -> Act:
-        """Return the act as a tuple of its action and its parts."""
+        """Return the act without its data."""
         return Act(self.action, self.parts)
 
 
@@ -83,11 +83,16 @@ def parts(act: Act) -> list[str]:
 class Policy:
     """Computes the probability of each act from the features of a view.
 
-    The score of an act adds up the weights of all its parts for all features of the view. The probabilities
+    The score of an act is the sum of the weights of its parts for all features of the view. The probabilities
     are the softmax of the scores of the legal acts. If an act is unknown, only its known parts count.
 
     Args:
         file: the content of the policy's file.
+
+    Attributes:
+        file: the content of the policy's file.
+        known: the known acts, with the moves that perform them.
+        acts: the known acts, in the same order.
     """
 
     def __init__(self, file: PolicyFile) -> None:
@@ -106,12 +111,12 @@ class Policy:
         self._of_acts = membership(self.acts, self._places)
 
     def probabilities(self, features: Sequence[str], legal: Sequence[str]) -> Array:
-        """Return the probability of each act in `acts`. It is 0 if the action of the act is not legal."""
+        """Return the probability of each act in the attribute `acts`; 0 for acts with an illegal action."""
         scores = self._of_acts @ self._part_scores(features)
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
     def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
-        """Return the scores of acts, including acts that were not seen in training."""
+        """Return the score of each given act. The acts need not occur in the training data."""
         return membership(acts, self._places) @ self._part_scores(features)
 
     def _part_scores(self, features: Sequence[str]) -> Array:
@@ -121,7 +126,12 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return a matrix with a row for each act and a column for each known part, 1 if the act has the part."""
+    """Return a matrix of zeros and ones that shows which known parts (columns) each act (row) has.
+
+    Args:
+        acts: the acts.
+        places: the column of each known part.
+    """
     found = np.zeros((len(acts), len(places)))
     for row, act in zip(found, acts, strict=True):
         row[[places[part] for part in parts(act) if part in places]] = 1
@@ -129,7 +139,7 @@ def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return the softmax along the last axis, or zeros where no score is finite."""
+    """Return the softmax of scores along the last axis, or zeros where no score is finite."""
     highest = scores.max(axis=-1, keepdims=True)
     raised = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = raised.sum(axis=-1, keepdims=True)

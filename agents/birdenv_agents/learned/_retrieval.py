@@ -1,7 +1,7 @@
 """The player `retrieval:FILE`, which repeats moves from the most similar situations in other dialogues.
 
-The file holds dialogues as `birdenv export --format cocoa` writes them. Slots replace words that come from
-the seat's private knowledge. They are filled with words of the present episode.
+The file contains dialogues as `birdenv export --format cocoa` writes them. Slots replace words from the
+private knowledge of the recorded seat, and are filled with words of the current episode.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _WORD: Final = re.compile(r"\w+|\?")
 
 
 class Place(NamedTuple):
-    """A move in another dialogue. Slots replace words of that dialogue's scenario.
+    """A recorded move. Slots replace words of the recorded scenario.
 
     Attributes:
-        before: what was said before the move.
-        action: the action.
+        before: the text of the situation: the task's question, and what was said since the seat's last move.
+        action: the name of the action.
         data: the data of the move, such as its text.
     """
 
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Memory:
-    """An index (BM25) of the moves of one seat in a file of dialogues.
+    """A BM25 index of recorded moves by their situations.
 
     Raises:
         InputError: the package `bm25s` is not installed.
@@ -58,7 +58,7 @@ class Memory:
         self._index.index([_tokens(place.before) for place in places], show_progress=False)
 
     def like(self, before: str) -> list[Place]:
-        """Return the moves from the most similar situations, the best first."""
+        """Return the moves from the most similar situations, beginning with the most similar."""
         count = min(_CANDIDATES, len(self._places))
         found, _ = self._index.retrieve([_tokens(before)], k=count, show_progress=False)
         return [self._places[int(place)] for place in found[0]]
@@ -89,7 +89,7 @@ def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
 
 @lru_cache(maxsize=8)
 def _memory(path: Path, stamp: int, seat: int, kinds: tuple[str, ...], has_scenarios: bool) -> Memory:
-    """Return the index of a file for a seat. All episodes of a run share it."""
+    """Return the index of a seat's moves in a file. All episodes of a run share the index."""
     places = [place for each in read_examples(path) for place in _places(each, seat, has_scenarios)]
     known = [place for place in places if place.action in kinds]
     if not known:
@@ -119,7 +119,7 @@ def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[
 
 
 class RetrievalPlayer:
-    """A player that repeats moves of the file: each time the legal move from the most similar situation.
+    """A player that repeats recorded moves: each time, the possible move from the most similar situation.
 
     Args:
         memory: the index of moves.
@@ -137,7 +137,7 @@ class RetrievalPlayer:
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Return the first retrieved move that is possible and was not made before in this dialogue."""
+        """Return the best retrieved move that is possible now and was not made before in this dialogue."""
         listener = self._listener = self._listener or Listener(view, self._game)
         listener.follow(view)
         last = f"after{self._made[-1].action}" if self._made else _START
@@ -153,7 +153,7 @@ class RetrievalPlayer:
         return self._otherwise(view, listener)
 
     def _otherwise(self, view: View, listener: Listener) -> Move | None:
-        """Return a move if nothing fits: select an item, or the last resort."""
+        """Return a move for the case that no retrieved move is possible: select an item, or fall back."""
         for action in self._seat.actions:
             if action.name in view.legal and [field.kind for field in action.fields] == ["item"]:
                 return Move(action.name, grounded(action, None, listener, view, self._rng))

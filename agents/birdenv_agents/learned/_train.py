@@ -38,7 +38,15 @@ _TURNS: Final = 150_000  # the approximate number of turns in all passes togethe
 
 
 class Place(NamedTuple):
-    """One turn in a transcript: the features of the view, the legal actions, and the act that was chosen."""
+    """One recorded turn.
+
+    Attributes:
+        features: the features of the seat's view.
+        legal: the names of the legal actions.
+        act: the act of the recorded move.
+        data: the data of the recorded move, with slots.
+        about: a text that describes the situation; empty if the data have slots.
+    """
 
     features: list[str]
     legal: tuple[str, ...]
@@ -48,7 +56,7 @@ class Place(NamedTuple):
 
 
 def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Learn which act comes next in dialogues, and write the policy.
+    """Learn which act comes next in recorded dialogues, and write the policy to a file.
 
     Args:
         transcripts: the dialogues.
@@ -72,15 +80,19 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Learn the policy of a player that chooses among moves of the rule-based player.
 
+    The arguments are those of `train_policy`.
+
     Raises:
-        InputError: as in `train_policy`, or the game has no rule-based player.
+        InputError: the game has no rule-based player, or `train_policy` cannot use the dialogues.
     """
     check_rules(transcripts.game.name)
     train_policy(transcripts, path, seed, progress)
 
 
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Write the file for the retrieval player, with those dialogues that can be replayed.
+    """Write all dialogues that can be replayed to the file of a retrieval player.
+
+    The arguments are those of `train_policy`; `seed` is ignored.
 
     Raises:
         InputError: the dialogues contain no moves, or belong to another game.
@@ -138,7 +150,7 @@ def _known(places: Sequence[Place]) -> list[KnownAct]:
 def _learned(
     places: Sequence[Place], acts: Sequence[Act], seed: int, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """Return the most likely weights under a Gaussian prior of variance 1, found by Adam."""
+    """Return the maximum a posteriori weights under a Gaussian prior of variance 1, found with Adam."""
     number = {act: place for place, act in enumerate(acts)}
     places = [place for place in places if place.act in number]
     names = sorted({part for act in acts for part in parts(act)})

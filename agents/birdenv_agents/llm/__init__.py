@@ -3,7 +3,7 @@
 * `llm:MODEL` plays every game with tool calls.
 * `llm-markup:MODEL` plays c-Interact with the published tags, in one growing prompt.
 
-By default, the model is that of the run's settings (`--model`).
+Without `MODEL`, the players use the model in the run's settings (`--model`).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ __all__ = ["llm", "llm_markup"]
 
 
 def llm(argument: str, context: PlayerContext) -> ToolPlayer:
-    """Return a player that calls tools.
+    """Return a player whose language model calls tools.
 
     Raises:
-        InputError: the model, the key, the URL or the prompt cannot be used.
+        InputError: the model, the API key, the URL or the prompt cannot be used.
     """
     return ToolPlayer(argument, context)
 
 
 @plays("c-interact")
 def llm_markup(argument: str, context: PlayerContext) -> MarkupPlayer:
-    """Return a player that writes tags.
+    """Return a player whose language model writes tags.
 
     Raises:
-        InputError: the model, the key, the URL or the prompt cannot be used, or the game has actions without
-            a tag.
+        InputError: the model, the API key, the URL or the prompt cannot be used, or the game has actions
+            without a tag.
     """
     return MarkupPlayer(argument, context)

@@ -20,7 +20,7 @@ class MarkupPlayer:
     """A player that sends its model a prompt, which grows with every turn, and reads the tags in the output.
 
     Args:
-        model: the name of the model; by default, that of the run's settings.
+        model: the name of the model; empty for the model in the run's settings.
         context: the game, the task and the seat.
     """
 
@@ -45,7 +45,7 @@ class MarkupPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Ask the model for one output, and return the move in it."""
+        """Request one output of the model, and return the move in the output."""
         may_ask = self._begin_turn(view)
         while True:
             try:
@@ -74,14 +74,14 @@ class MarkupPlayer:
         return move
 
     def remember(self, view: View, move: Move) -> None:
-        """Add a move to the dialogue as the model's own, without asking the model."""
+        """Add a move to the prompt as if the model had made it, without a request to the model."""
         may_ask = self._begin_turn(view)
         sql = f"```sql\n{move.data}\n```</t>"
         text = f"<s>{move.data}</s>" if move.action == "clarify" else f"<t>{sql}"
         self._turns[-1] += read_output(text).utterance if may_ask else sql
 
     def _begin_turn(self, view: View) -> bool:
-        """Add what was said, and the header of the next turn. Return True if a question is possible."""
+        """Add the last reply and the header of the next turn; return True if a question is possible."""
         if self._turns:
             self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
         may_ask = "clarify" in view.legal
@@ -106,7 +106,7 @@ class MarkupPlayer:
 
 
 def _tables(instruction: str) -> str:
-    """Return the tables of the schema in an instruction, as one line `name(column, column)` for each."""
+    """Return the tables of the schema in an instruction, one `name(column, column)` per line."""
     return "\n".join(
         f"{table}({', '.join(_COLUMN.findall(columns))})" for table, columns in _TABLE.findall(instruction)
     )

@@ -10,14 +10,14 @@ from birdenv.dialogue import PlayerContext, Usage
 from birdenv.llm import Chat, Models, Prompt, models_of, package_prompt
 
 LEFT_OUT = "(Earlier messages were left out here because they did not fit.)"
-"""Takes the place of messages that were dropped from a history."""
+"""The note that replaces messages which were dropped from a history."""
 
 
 class ModelSeat:
     """A language model in the evaluated seat of one episode.
 
     Args:
-        model: the name of the model; by default, that of the run's settings.
+        model: the name of the model; empty for the model in the run's settings.
         context: the game, the task and the seat.
 
     Attributes:
@@ -35,19 +35,19 @@ class ModelSeat:
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt in the run's settings, or otherwise the package's prompt with this name."""
+        """Return the prompt in the run's settings or, by default, the prompt of this package named `name`."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
         return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
-        """Count a fault of the model under its kind."""
+        """Count a fault of the model."""
         self._faults[kind] += 1
 
     def usage(self) -> Usage:
-        """Return the usage of all calls in the episode."""
+        """Return the total token usage of all requests in the episode."""
         return Usage(**asdict(self.chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return how often the model made each kind of fault."""
+        """Return the number of faults of each kind that the model has made."""
         return dict(sorted(self._faults.items()))

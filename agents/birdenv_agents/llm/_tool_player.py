@@ -20,7 +20,7 @@ _SAID: Final[Mapping[str, str]] = {
     "cut off": "Your message was cut off because it was too long.",
     "refusal": "You declined to answer.",
 }
-"""What a model reads about a message that is not a move, by the kind of fault."""
+"""The feedback to a model whose message is not a move, by the kind of fault."""
 
 _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 """The kinds of faults of unreadable moves in a log."""
@@ -29,11 +29,11 @@ _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 class ToolPlayer:
     """A player that sends its model the dialogue as chat messages, and reads the tool call in each answer.
 
-    An answer without exactly one valid call becomes a malformed move, which costs what the rules of the game
-    say. The next message then tells the model what was expected.
+    An answer without exactly one valid call becomes a malformed move, whose cost depends on the rules of the
+    game. The next message then tells the model what was expected.
 
     Args:
-        model: the name of the model; by default, that of the run's settings.
+        model: the name of the model; empty for the model in the run's settings.
         context: the game, the task and the seat.
     """
 
@@ -51,7 +51,7 @@ class ToolPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Ask the model for a move, and return it."""
+        """Request a move from the model, and return the move."""
         history = self._told(view)
         tools = tool_schemas(self._seat, view.legal)
         while True:
@@ -73,7 +73,7 @@ class ToolPlayer:
         return found.move
 
     def remember(self, view: View, move: Move) -> None:
-        """Add a move to the dialogue as the model's own, without asking the model."""
+        """Add a move to the history as if the model had made it, without a request to the model."""
         history = self._told(view)
         seat = view.seat
         event = Event(seat, len(view.heard), move.action, move.data)
@@ -81,7 +81,7 @@ class ToolPlayer:
         self._fault = _UNREAD.get(move.action, "")
 
     def _told(self, view: View) -> History:
-        """Return the history, extended by what is new in a view."""
+        """Return the history, extended by the new events of a view."""
         if self._history is None:
             self._history = History(self._system, view.instruction)
         else:
@@ -96,12 +96,12 @@ class ToolPlayer:
 
 
 def words(completion: Completion) -> str:
-    """Return the text of a completion, or the text of the refusal if the model refused."""
+    """Return the text of a completion, or the refusal if the model refused to answer."""
     return completion.content or completion.refusal
 
 
 def fault_of(completion: Completion, seat: Seat) -> str:
-    """Return the kind of fault for which a model's message cannot be read as a move."""
+    """Return the kind of fault that makes a model's message unreadable as a move."""
     calls = completion.tool_calls
     if completion.finish_reason == "length":
         return "cut off"
@@ -117,7 +117,14 @@ def fault_of(completion: Completion, seat: Seat) -> str:
 
 
 class History:
-    """The messages of a dialogue. The oldest exchanges can be dropped if the dialogue gets too long."""
+    """The chat messages of a dialogue: a head, and exchanges of a message by the model and its replies.
+
+    The oldest exchanges can be dropped if the dialogue gets too long.
+
+    Args:
+        system: the system message.
+        instruction: the first user message.
+    """
 
     def __init__(self, system: str, instruction: str) -> None:
         self._head = [{"role": "system", "content": system}, {"role": "user", "content": instruction}]
@@ -125,7 +132,7 @@ class History:
         self._was_shortened = False
 
     def messages(self) -> list[dict[str, Any]]:
-        """Return the messages to send. Roles alternate, because some servers require it."""
+        """Return the messages to send. Their roles alternate, because some servers require this."""
         system, instruction = self._head
         if self._was_shortened:
             instruction = instruction | {"content": f"{instruction['content']}\n\n{LEFT_OUT}"}
@@ -136,7 +143,7 @@ class History:
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
-        """Add the environment's reply as the result of each tool call; without calls, as a user message."""
+        """Add a reply as the result of each tool call or, if there are no calls, as a user message."""
         exchange = self._exchanges[-1]
         calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
         if not calls:
@@ -145,7 +152,7 @@ class History:
             exchange.append({"role": "tool", "tool_call_id": call["id"], "content": text})
 
     def shorten(self) -> bool:
-        """Drop the older half of the exchanges. Return False if there are fewer than two."""
+        """Drop the older half of the exchanges. If there are fewer than two, drop none and return False."""
         if len(self._exchanges) < 2:
             return False
         del self._exchanges[: len(self._exchanges) // 2]

@@ -1,4 +1,4 @@
-"""The rule-based player of MutualFriends. It reads claims to find out which friend is the mutual one."""
+"""The rule-based player of MutualFriends, which infers the mutual friend from the partner's claims."""
 
 from birdenv_agents.mutual_friends._own_phrases import ACTS, PHRASES
 from birdenv_agents.mutual_friends._player import FriendsPlayer

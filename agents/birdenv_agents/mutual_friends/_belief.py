@@ -14,13 +14,15 @@ _NOT_AMONG: Final = -6.0
 """The change of a friend's weight by a claim `only`, because people say `all` more easily than `no`."""
 _HINT: Final = 1.0
 _LIVING: Final = 5.0
-"""Friends count as long as they have lost less than this more than the best one."""
+"""A friend is ruled out if it has lost this much more weight than the best friend."""
 
 Item = Mapping[str, str]
 
 
 class Belief:
-    """A weight for each of a player's own friends. The claims of the other player change the weights.
+    """A player's belief: how likely each of the player's own friends is the mutual friend.
+
+    The claims of the other player change the weights of the friends.
 
     Attributes:
         items: the player's own friends.
@@ -39,12 +41,12 @@ class Belief:
         return [item for item, loss in zip(self.items, self._losses, strict=True) if loss > best - _LIVING]
 
     def best(self) -> Item:
-        """Return the friend that is most likely the mutual one; in case of a tie, the first of them."""
+        """Return the friend that is most likely the mutual friend; in a tie, the first of these friends."""
         weights = [loss + hint for loss, hint in zip(self._losses, self._hints, strict=True)]
         return self.items[max(range(len(weights)), key=lambda place: weights[place])]
 
     def hear(self, claim: Claim) -> None:
-        """Update the weights of the friends after a claim of the other player."""
+        """Update the weights of the friends according to a claim of the other player."""
         kind, values = claim.kind, claim.values
         if kind == "no" and self.asked:
             self._add(RULED_OUT, lambda item: has_any(item, self.asked))
@@ -61,13 +63,14 @@ class Belief:
             self._add(_HINT / 2, lambda item: has_all(item, values))
 
     def rule_out(self, item: Item) -> None:
-        """Record that a friend is not the mutual one."""
+        """Record that a friend is not the mutual friend."""
         self._add(2 * RULED_OUT, lambda each: each == item)
 
     def _only(self, values: Values, about_asked: bool) -> None:
-        """Take note that the friends who meet a condition have no other values than these.
+        """Update the weights after the claim that friends who meet a condition have only certain values.
 
-        If there are several attributes, all but the last are the condition. It may also be the last question.
+        The last attribute in `values` has these values; earlier attributes are the condition. If there is no
+        earlier attribute, the player's last question can be the condition.
         """
         *conditions, (name, allowed) = values.items()
         condition = dict(conditions)

@@ -1,4 +1,4 @@
-"""The rule-based player. It answers questions, says what narrows the search most, and selects a friend."""
+"""The rule-based player of MutualFriends. It answers and asks questions, and selects a friend."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from birdenv_agents.mutual_friends._own_phrases import listed
 from birdenv_agents.mutual_friends._reader import Claim, Reader
 
 GUESS: Final = 3
-"""If there are at most this many friends in question, one of them is selected."""
+"""The number of remaining friends at which the player selects one of them."""
 
 MOST_VALUES: Final = 5
 """The default for the largest number of values in one message."""
 
 _MANNERS: Final = ((MOST_VALUES, GUESS), (MOST_VALUES, 0), (1, 0), (MOST_VALUES, 20))
-"""The manners as pairs of `most_values` and `guess`: usual, talkative, terse, and selecting at once."""
+"""The styles of play, as pairs of `most_values` and `guess`: usual, talkative, terse, selecting at once."""
 
 
 class FriendsPlayer:
-    """Plays either seat of MutualFriends.
+    """A rule-based player for either seat of MutualFriends.
 
     Args:
         items: the player's friends.
         bank: the phrases.
         most_values: the maximum number of values that the player names in a message.
-        guess: as soon as at most this many friends may be the mutual one, the player selects one of them.
+        guess: the number of remaining friends at which the player stops talking and selects a friend.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class FriendsPlayer:
             yield other
 
     def _hear(self, text: str) -> list[Claim]:
-        """Weigh the claims of a message, and return its questions."""
+        """Update the belief with the claims in a message, and return the questions in the message."""
         questions = []
         for claim in self._reader.read(text):
             self._mind.hear(claim)
@@ -86,7 +86,7 @@ class FriendsPlayer:
         return questions
 
     def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
-        """Return a message with answers and something new, or an empty text if there is nothing new."""
+        """Return a message with answers and new information, or an empty string if there is nothing new."""
         room = self._most
         said: list[str] = []
         for question in questions:
@@ -100,7 +100,7 @@ class FriendsPlayer:
         return " ".join([*said, news]).strip()
 
     def _answer(self, question: Claim, room: int) -> tuple[str, int]:
-        """Answer a question by the number of friends that fit and, if there is room, what they share.
+        """Answer a question with the number of friends that fit and, if there is room, their other values.
 
         Returns:
             The answer, and the number of values in it.
@@ -116,13 +116,13 @@ class FriendsPlayer:
         return words, 0
 
     def _count(self, question: Claim, count: int) -> str:
-        """Return the answer to a question if this number of friends fits."""
+        """Return the answer to a question, given the number of friends that fit."""
         if question.counts and self._bank.knows("many"):
             return self._bank.say("many", count=count)
         return self._bank.say("yes", count=count) if count else self._bank.say("no")
 
     def _news(self, living: Sequence[Item], room: int, wanted: Sequence[str]) -> str:
-        """Return complete lists of attributes' values if there is room, or else a question."""
+        """Return all values of one or two attributes if there is room, and otherwise a question."""
         names = sorted(living[0], key=lambda name: (name not in wanted, len(distinct(living, name))))
         said: list[str] = []
         for name in names:
@@ -140,8 +140,8 @@ class FriendsPlayer:
         return self._question(living, room) if room > 0 else ""
 
     def _question(self, living: Sequence[Item], room: int) -> str:
-        """Return a question about the values that cover most friends in question, or an empty text if all
-        values were asked about."""
+        """Return a question about the values that most possible friends have, or an empty string if the
+        player has asked about all values."""
         best: tuple[float, str, list[str]] | None = None
         for name in living[0]:
             values = [v for v in distinct(living, name) if v not in self._asked.get(name, ())][:room]

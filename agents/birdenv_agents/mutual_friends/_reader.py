@@ -33,12 +33,12 @@ class Claim:
 
     Attributes:
         kind: `ask` asks about values, and `open` asks about an attribute. `inform` says that the speaker has
-            friends with the values; `deny`, that the speaker has none; `only`, that the speaker has no
-            others. `yes` and `no` answer a question.
-        values: the values that the claim is about.
+            friends with the values, `deny` that the speaker has no such friends, and `only` that all friends
+            of the speaker have these values. `yes` and `no` answer a question.
+        values: the values that the claim is about, by attribute.
         about_asked: True if the claim is about the friends in the last question (`they`, `them`).
-        counts: True if the claim asks how many friends have the values, or whether all friends have them. A
-            plain yes does not answer such a question.
+        counts: True if the claim asks how many friends have the values, or whether all friends do. A plain
+            yes does not answer such a question.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ _POSITIVE: Final = re.compile(
 )
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|none|neither|zero|sorry|unfortunately|not really|negative)\b")
 _NOT_SO_MANY: Final = re.compile(r"^\W*not (?:\d+|one|two|three|four|five|six|seven)\b")
-"""Corrects a number that was told before."""
+"""A correction of a number in an earlier message."""
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|ok|okay|and|so|well|yes|no|great|cool|then|also|or|but|hmm)\W+)*"
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
@@ -77,7 +77,7 @@ _ASKS: Final = re.compile(
 _SOMEBODY: Final = re.compile(
     r"\b(?:how many|any|anyone|anybody|somebody|someone|friends?|people|folks|guys)\b"
 )
-"""Words of questions about friends whose value none of the reader's friends has."""
+"""Words that mark a question about friends, even if the question names no value of the reader's friends."""
 _HOW_MANY: Final = re.compile(r"\bhow many\b")
 _OPEN: Final = re.compile(r"\b(?:what|which|where|how about your|what about your|tell me)\b")
 _ONLY: Final = re.compile(
@@ -139,7 +139,7 @@ _SMALL_TALK: Final = frozenset("ready start begin mutual common match should we'
 
 
 class Reader:
-    """Reads messages for a player.
+    """Reads messages that a player of MutualFriends hears.
 
     Args:
         items: the player's friends.
@@ -157,7 +157,7 @@ class Reader:
         self._longest = max((len(form) for form in self._forms), default=0)
 
     def read(self, text: str) -> list[Claim]:
-        """Return the claims in a message, in order."""
+        """Return the claims and questions in a message, in order."""
         marked, marks = self._mark(_plain(_LONG_GAP.sub(_short_gap, text)))
         claims: list[Claim] = []
         for part in _PARTS.split(marked):
@@ -185,7 +185,7 @@ class Reader:
         return made + text[done:], marks
 
     def _meanings(self, words: Form) -> Meanings | None:
-        """Return the meanings of words, with or without the ending of the last one."""
+        """Return the values that words can mean. An ending of the last word, such as -s, is ignored."""
         found = self._forms.get(words)
         for ending in () if found else ("'s", "es", "s"):
             if words[-1].endswith(ending):
@@ -219,7 +219,7 @@ class Reader:
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
 
     def _question(self, part: str, values: Values) -> list[Claim]:
-        """Return the claims of a question. A question that names no value, such as `any friends?`, has none,
+        """Return the claims of a question. A question without values, such as `any friends?`, has no claim,
         unless it asks for a number."""
         how_many = _HOW_MANY.search(part) is not None
         if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
@@ -227,13 +227,13 @@ class Reader:
         return [Claim("ask", values, counts=how_many or _ONLY.search(part) is not None)]
 
     def _is_bare(self, part: str) -> bool:
-        """Return True if a part names nothing, so that it can only be about the last question."""
+        """Return True if a part of a message names no value, so that it must answer the last question."""
         for cue in self._cues.values():
             part = cue.sub(" ", part)
         return all(word in _BARE or word.isdecimal() for word in _WORD.findall(part))
 
     def _denials(self, part: str, values: Values) -> list[Claim]:
-        """Return a denial of each value, or one of a friend with several values of different attributes."""
+        """Return denials: one for each attribute, or a single denial of a friend with all these values."""
         known = {name: each for name, each in values.items() if each}
         if len(known) > 1 and not _NOT_ONE.search(part):
             return [Claim("deny", known)]
@@ -262,7 +262,7 @@ class Reader:
 
 
 def _meant(claim: Claim) -> list[Claim]:
-    """Return a claim, or one for each meaning if its word has several (dance: a hobby and a major)."""
+    """Return a claim, or several claims if its word is ambiguous (`dance` is a hobby and a major)."""
     names = list(claim.values)
     if len(names) < 2 or len(set(claim.values.values())) > 1 or not claim.values[names[0]]:
         return [claim]
@@ -275,7 +275,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    """Return a pattern of the words for an attribute: its name, and others that people use."""
+    """Return a pattern for the words that name an attribute: its name and other words that people use."""
     own = _plain(name)
     words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
@@ -294,7 +294,7 @@ def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
 
 
 def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
-    """Yield shorter forms of a value: its own words, its initials, and words such as hiker for hiking."""
+    """Yield shorter forms of a value: words that only it has, its initials, and words such as `hiker`."""
     own = [word for word in words if len(word) > _SHORT and word not in _USUAL and shares[word] == 1]
     for word in own:
         yield (word,)

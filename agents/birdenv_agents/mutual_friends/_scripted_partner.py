@@ -34,7 +34,7 @@ class ScriptedFriend(FriendsPlayer):
     Args:
         items: the partner's friends.
         bank: the phrases.
-        rng: the random generator that decides what to say.
+        rng: the source of the partner's random choices.
     """
 
     def __init__(self, items: Sequence[Item], bank: PhraseBank, rng: Random) -> None:
@@ -78,7 +78,7 @@ class ScriptedFriend(FriendsPlayer):
         return all(item[name] in each for name, each in question.values.items())
 
     def _remark(self, living: Sequence[Item]) -> str:
-        """Return a question, or something about the partner's own friends."""
+        """Return a question, or a statement about the partner's own friends."""
         act = self._rng.choice(("ask", "ask", "ask", "inform", "inform", "pair", "only", "open"))
         name = self._rng.choice(list(living[0]))
         values = distinct(living, name)

@@ -1,6 +1,7 @@
 """The neural player: a small recurrent network that has learned to talk and to act from dialogues.
 
-`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported when one of these is used.
+`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported only when one of these
+functions is used.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def neural(argument: str, context: PlayerContext) -> Player:
     """Return a player that uses a trained network.
 
     Raises:
-        InputError: PyTorch is not installed, or the file holds no network of this game.
+        InputError: PyTorch is not installed, or the file does not contain a network for this game.
     """
     player: Player = _module("_player").neural(argument, context)
     return player

@@ -34,7 +34,7 @@ class Settings(BaseModel):
     Attributes:
         version: the version of the file's format, which fixes the sizes of the network.
         game: the game of the dialogues that the network was trained on.
-        words: the tokens that the network knows, without the marks. Their order determines their numbers.
+        words: the tokens that the network knows, without `MARKS`. Their order determines their numbers.
         trained: facts about the training, such as the number of dialogues and the seeds.
     """
 
@@ -47,7 +47,14 @@ class Settings(BaseModel):
 
 
 class Past(NamedTuple):
-    """The network's memory: the last state, what the seat knows, and all states with their keys."""
+    """The network's memory of a dialogue.
+
+    Attributes:
+        state: the last state of the recurrent layer.
+        known: the encoding of the seat's knowledge.
+        states: all states so far, to which the network attends.
+        keys: the attention keys of `states`.
+    """
 
     state: Tensor
     known: Tensor
@@ -56,16 +63,19 @@ class Past(NamedTuple):
 
 
 class Network(nn.Module):
-    """A recurrent language model (GRU) with attention to its own states. Its context is what the seat knows.
+    """A recurrent language model (GRU) with attention to its own states, given the seat's knowledge.
 
     Args:
         settings: the settings with the network's words.
         dropout: the dropout rate in training.
 
     Attributes:
-        reader: the network that infers from the dialogue who takes what; None if this network does it. After
-            reinforcement, the reader is the original network, so that the shares of both seats still fit
-            together.
+        settings: the settings with the network's words.
+        reader: the network that infers the agreed division of things from the dialogue; None if this network
+            infers it. After reinforcement, the reader is the original network, so that the shares of both
+            seats still fit together.
+        words: all tokens, including `MARKS`.
+        numbers: the number of each token.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
@@ -87,22 +97,22 @@ class Network(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def encode(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of tokens. All unknown words have the same number."""
+        """Return the numbers of tokens. All unknown tokens have the same number."""
         unknown = self.numbers[UNKNOWN]
         return torch.tensor([self.numbers.get(token, unknown) for token in tokens])
 
     def encode_context(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of the tokens of what a seat knows, padded with zeros."""
+        """Return the numbers of the tokens of a seat's knowledge, padded with zeros to a fixed length."""
         found = self.encode(tokens[:_LONGEST_CONTEXT])
         return nn.functional.pad(found, (0, _LONGEST_CONTEXT - len(found)))
 
     def forward(self, context: Tensor, tokens: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Return the logits of the token that follows each token, and the memory to continue from.
+        """Return the logits of the next token after each token, and the memory from which to continue.
 
         Args:
-            context: the numbers of what the seat knows, of shape (dialogues, context).
+            context: the token numbers of the seat's knowledge, of shape (dialogues, context).
             tokens: the numbers of the tokens, of shape (dialogues, length).
-            past: the memory of earlier tokens, if there are any.
+            past: the memory of earlier tokens; None at the beginning of the dialogues.
         """
         size = tokens.shape[1]
         if past is None:
@@ -125,17 +135,18 @@ class Network(nn.Module):
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
-    """Write a network, and the facts about its training in `trained`, to a safetensors file."""
+    """Write a network to a safetensors file, with the facts about its training in `trained`."""
     settings = network.settings.model_copy(update={"trained": {**network.settings.trained, **trained}})
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     write_bytes(path, save(weights, {"birdenv_neural": settings.model_dump_json()}))
 
 
 def read_network(path: Path, game: str) -> Network:
-    """Read the network of a game. Each process reads a file only once.
+    """Read a network for a game. Each process reads a file only once.
 
     Raises:
-        InputError: the file holds no network, or a network of another game or of a newer version.
+        InputError: the file does not contain a network, or its network is for another game or from a newer
+            version.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     network = _read(path, stamp)

@@ -1,4 +1,4 @@
-"""The player with a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
+"""The player with a neural network: `neural:FILE`, `neural:greedy:FILE` or `neural:temperature=0.8:FILE`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ARGUMENT: Final = re.compile(
 
 
 class Said(NamedTuple):
-    """One of the player's own moves.
+    """A move of the player, recorded for reinforcement.
 
     Attributes:
-        context: the numbers of the tokens of what the seat knew.
+        context: the token numbers of the seat's knowledge.
         tokens: the numbers of all tokens of the dialogue, up to and including the move.
-        allowed: for each token of the move, the tokens that were possible in its place.
+        allowed: for each token of the move, a mask of the tokens that were possible at this position.
     """
 
     context: Tensor
@@ -40,7 +40,7 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
     """Return a player that uses a trained network.
 
     Raises:
-        InputError: the argument cannot be read, or the file holds no network of this game.
+        InputError: the argument is invalid, or the file does not contain a network for this game.
     """
     found = _ARGUMENT.fullmatch(argument)
     if found is None:
@@ -54,13 +54,13 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
 
 
 class NeuralPlayer:
-    """Draws words, or an action with its data, from the probabilities of a network.
+    """A player that draws words, or an action with its data, from the probabilities of a network.
 
     Args:
         network: the network.
-        context: the game, the seat, and the random stream for drawing.
-        temperature: 1 draws with the network's own probabilities, lower values favour likely tokens, and 0
-            always takes the most likely token.
+        context: the game, the seat, and the random generator.
+        temperature: 1 to draw with the network's own probabilities, a lower value to favour likely tokens, or
+            0 to take the most likely token.
 
     Attributes:
         said: the moves of this player, for reinforcement; None if they are not recorded.
@@ -75,11 +75,11 @@ class NeuralPlayer:
         self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
-        self._told = 1  # tokens whose surprise was returned; that of the first token is not defined
+        self._told = 1  # the number of tokens whose surprise was returned; the first has none
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:
-        """Return a legal move, or None while the partner has to answer."""
+        """Return a legal move, or None to wait for the partner's answer."""
         with torch.inference_mode():
             tokens = self._follow(view)
             if view.waits and view.heard and view.heard[-1].agent == view.seat:
@@ -100,11 +100,10 @@ class NeuralPlayer:
         return move
 
     def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
-        """Return the negative log-probabilities of all tokens since the last call, and of a move.
+        """Return the negative log-probabilities of the tokens since the last call, and of a move's tokens.
 
-        The first list covers the tokens before the move and the mark of the speaker who makes the move. The
-        second list covers the words of the move, its end mark and its action, but not the numbers of a
-        selection.
+        The first list covers the tokens before the move, and the marker of its speaker. The second list
+        covers the words of the move, its end marker and its action, but not the numbers of a selection.
         """
         with torch.inference_mode():
             made = self._follow(view).of(move)
@@ -131,7 +130,10 @@ class NeuralPlayer:
         return self._tokens
 
     def _draw(self, tokens: DialogueTokens, view: View) -> tuple[list[str], list[Tensor]]:
-        """Draw the tokens of a move one by one. There are none if no known token is possible."""
+        """Draw the tokens of a move one by one, and return them with masks of the possible tokens.
+
+        Both lists are empty if no known token is possible.
+        """
         words = self._network.words
         sayable = torch.tensor([is_word(word) and tokens.can_say(word) for word in words])
         made: list[str] = []
@@ -150,9 +152,9 @@ class NeuralPlayer:
         return made, masks
 
     def _share(self, view: View, action: str) -> Move:
-        """Return the division that is likeliest after the talk, judged from both seats.
+        """Return the most likely division of the things, given the dialogue as both seats saw it.
 
-        It is read without what things are worth to the seat, so that both seats find the same division.
+        The values of the things are hidden from the network, so that both seats infer the same division.
         """
         reader = self._network.reader or self._network
         public = DialogueTokens(view, self._game, is_public=True)

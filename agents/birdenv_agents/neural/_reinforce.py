@@ -1,4 +1,4 @@
-"""Reinforcement: a trained network plays, and learns from the rewards of its dialogues."""
+"""Reinforcement learning: a trained network plays, and learns from the rewards of its dialogues."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from birdenv_agents.neural._network import Network, read_network, write_network
 from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 
 _REPEATS: Final = 4
-"""Dialogues on one scenario; the mean of their rewards is the baseline."""
+"""The number of dialogues on one scenario; the mean of their rewards is the baseline."""
 _BATCH: Final = 8 * _REPEATS
 _RATE: Final = 5e-4
 _LIKENESS: Final = 0.1
-"""Weight, in points, of one nat of difference from the first self."""
+"""The weight, in points of reward, of one nat of divergence from the original network."""
 _EVENTS: Final = 20
-"""Moves in a dialogue: fewer than in the game, so that players who do not give in end without a deal."""
+"""The largest number of moves in a dialogue. It is small, so that players who never concede get no deal."""
 _SCENARIOS: Final = 1000
 _OTHER_SCENARIOS: Final = 1_000_003
-"""Is added to the seed, so that the scenarios are not those on which players are compared."""
+"""The offset of the scenario seed, so that training does not use the scenarios of comparisons."""
 
 
 Group: TypeAlias = Sequence[tuple[Sequence[Said], float]]
-"""The learner's moves in each dialogue on one scenario, and how far its reward is above their mean."""
+"""The learner's moves in each dialogue on one scenario, and the reward minus the scenario's mean reward."""
 
 
 def reinforce(
@@ -44,25 +44,25 @@ def reinforce(
     dialogues: int,
     settings: Mapping[str, Any],
 ) -> None:
-    """Improve a network by playing: moves become likelier if they earned more than usual.
+    """Improve a network by playing: moves in dialogues with high rewards become more likely.
 
-    This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios the partner is the original
-    network, and in the other half the present network. The network therefore cannot rely on a partner that
-    gives in. Each scenario is played several times, and the mean of these rewards is the baseline. Every step
-    also keeps the predictions close to those of the original network. What both players have agreed on is
-    still read by the original network.
+    This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios, the partner is the
+    original network, and in the other half, the network that is being trained. Therefore, the network cannot
+    rely on a partner that gives in. Each scenario is played several times, and the mean of these rewards is
+    the baseline. Every step also keeps the predictions close to those of the original network. The original
+    network continues to infer the agreed division of things.
 
     Args:
         game: the game.
         start: the file of the trained network.
-        path: the file to write.
+        path: the file for the improved network.
         seed: the seed for the choice of scenarios and for all random draws.
         progress: a function that is called with the finished share of the work, from 0 to 1.
         dialogues: the number of dialogues to play.
-        settings: settings of the game. The default scenarios differ from those of the game.
+        settings: settings of the game. The default scenarios differ from the default scenarios of the game.
 
     Raises:
-        InputError: `start` holds no network of this game.
+        InputError: `start` does not contain a network for this game.
     """
     fixed = read_network(start, game.name)
     learner = deepcopy(fixed)
@@ -80,7 +80,7 @@ def reinforce(
 
 
 def _play(arena: Arena, learner: Network, fixed: Network, numbers: range, seed: int) -> list[Group]:
-    """Play dialogues, and return the learner's moves in them; with itself, those of both seats."""
+    """Play dialogues, and return the learner's moves, in both seats if the learner plays with itself."""
     found: dict[tuple[int, int], list[tuple[Sequence[Said], float]]] = defaultdict(list)
     for number in numbers:
         scenario = number // _REPEATS
@@ -107,7 +107,7 @@ def _play(arena: Arena, learner: Network, fixed: Network, numbers: range, seed: 
 def _update(
     learner: Network, fixed: Network, optimizer: torch.optim.Optimizer, played: Sequence[Group]
 ) -> None:
-    """Make moves likelier by the gains of their dialogues, and stay close to the fixed network."""
+    """Make a gradient step: moves in dialogues with a gain become likelier, near the fixed network."""
     optimizer.zero_grad()
     for group in played:
         rows = [(row, gain) for said, gain in group for row in _rows(said)]
@@ -135,10 +135,10 @@ def _loss(learner: Network, fixed: Network, rows: Sequence[tuple[Sequence[Said],
 
 
 def _rows(said: Sequence[Said]) -> list[list[Said]]:
-    """Return moves grouped by the row of tokens that they are part of, the longest of each row first.
+    """Return moves in groups whose tokens are prefixes of the group's first move.
 
-    Mostly all moves of a dialogue are part of its last one. Words that are read again in another way than
-    they were drawn begin a row of their own.
+    Usually, the moves of a dialogue form a single group. There are more groups if the network's words became
+    other tokens when the dialogue was read again.
     """
     rows: list[list[Said]] = []
     for each in reversed(said):

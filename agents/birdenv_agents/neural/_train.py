@@ -1,4 +1,4 @@
-"""Training by likelihood: the network learns to predict every token that a seat hears or says."""
+"""Maximum-likelihood training: the network learns to predict every token that a seat hears or says."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from birdenv_agents.neural._network import Network, Settings, write_network
 
 Progress: TypeAlias = Callable[[float], None]
 Row: TypeAlias = tuple[Tensor, Tensor]
-"""One dialogue as a seat sees it: the numbers of what the seat knows, and of all tokens."""
+"""A dialogue as a seat sees it: the token numbers of the seat's knowledge, and of the whole dialogue."""
 
 _RARE: Final = 20
 """Words that occur less often become unknown, except in small data, where the share below decides."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 6_500_000  # about as many as all passes together go through
+_TOKENS: Final = 6_500_000  # the approximate number of tokens in all passes together
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
-"""The least number of steps in a pass, unless batches would be too small."""
-_SORTED: Final = 20  # so many batches are sorted by length together
+"""The smallest number of steps in a pass, unless batches would be too small."""
+_SORTED: Final = 20  # the number of batches that are sorted by length together
 _RATE: Final = 3e-3
 _WARM_UP: Final = 100
 _DROPOUT: Final = 0.2
 _UNHEARD: Final = 0.01
-"""Share of the words that training replaces by the unknown word, so that the network learns to handle it."""
+"""The share of words that training replaces with the unknown word, so that the network learns to use it."""
 _NUMBERS: Final = 3.0
-"""Weight of the numbers of a selection, which are rare."""
+"""The weight of the numbers of a selection, which are rare."""
 
 
 def train(
@@ -58,7 +58,7 @@ def train(
         path: the file to write.
         seed: the seed for the initial weights and the order of the dialogues.
         progress: a function that is called with the finished share of the work, from 0 to 1.
-        resume: continue from `PATH.part`. The result is the same as without an interruption.
+        resume: True to continue from `PATH.part`. The result is the same as without an interruption.
 
     Raises:
         InputError: the dialogues contain no legal move, the game is not played in words, or `PATH.part`
@@ -87,7 +87,10 @@ def _check(game: Game) -> None:
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what each seat knew, and everything that it heard and said until its last move."""
+    """Yield, for each seat of each dialogue, the tokens of its knowledge and of its dialogue.
+
+    The dialogue ends with the seat's last move.
+    """
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
@@ -164,7 +167,7 @@ def _part(path: Path) -> Path:
 
 
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
-    """Restore an interrupted training, and return how many passes were done."""
+    """Restore the state of an interrupted training, and return the number of completed passes."""
     if not exists(part):
         raise InputError(f"there is no {part} to continue from: train without --resume")
     try:

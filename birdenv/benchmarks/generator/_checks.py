@@ -1,4 +1,4 @@
-"""Check families of generated tasks: grade the gold and the wrong candidates, and test the user's answers."""
+"""Check families of generated tasks: grade gold and wrong candidates, and test the simulated user."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """Checks families of generated tasks on one database.
+    """Checks families of generated tasks (`Family`) on one database.
 
     Attributes:
-        values: for each table of an entity, the values that the entity's quantities have in the database.
+        values: for the table of each entity, the values that the entity's quantities have in the database.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -39,11 +39,11 @@ class Checker:
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return True if each candidate of a family returns rows, and no two candidates the same rows."""
+        """Return True if every candidate of a family returns rows, and no two return the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
-        """Return a statement that selects the rows that a combination shows or changes."""
+        """Return a query for the rows that the candidate for a combination of meanings shows or changes."""
         if family.change is None:
             return family.sql(combination)
         return f"SELECT {family.columns(combination)} FROM {family.rows(combination)}"
@@ -58,10 +58,10 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return what is wrong with the tasks of a family, or an empty string.
+        """Return a description of what is wrong with the tasks of a family, or an empty string.
 
-        The gold must earn the whole reward, wrong candidates must fail in both phases, and the user must
-        explain every ambiguous point when the agent asks about it.
+        The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
+        must explain every ambiguous point when the agent asks about it.
         """
         tasks = [
             split_record(parse_record(record, "generated"), 0, self._notes, self._source.dialect)
@@ -91,7 +91,7 @@ class Checker:
         return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
-        """Return the reward for submitting these statements in turn."""
+        """Return the reward of an agent that submits these statements one after another."""
         rules = CInteractRules(task, self._source, self._grader)
         dialogue = Dialogue(rules)
         for sql in sqls:
@@ -101,10 +101,11 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Return what is wrong with the user's answers in the tasks of a family, or an empty string.
+        """Return what is wrong with the simulated user's answers in a family, or an empty string.
 
-        The term of each open point must be in the request. In every task, the user must tell the meaning if
-        asked about the term, or about at least one phrase of the request that shares a word with it.
+        The term of each ambiguous point must be in the request. In every task, the user must tell the meaning
+        if asked about the term, and if asked about at least one phrase of the request that shares a word with
+        it.
         """
         request = tasks[0].public.question
         points = [task.private.brief.ambiguities for task in tasks]
@@ -125,7 +126,7 @@ class Checker:
         return ""
 
     def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:
-        """Return the user's answer to each question, and the point that the answer is about."""
+        """Return the user's answer to each question, with the ambiguous point that it is about."""
         rules = CInteractRules(task, self._source, self._grader, questions=len(questions))
         dialogue = Dialogue(rules)
         user = RulePlayer([replace(brief, converses=False) for brief in rules.private_brief(USER)])
@@ -155,12 +156,12 @@ class Checker:
 
 
 def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
-    """Return the statements in pairs, because an episode has two attempts in a phase."""
+    """Return the statements in pairs, because a phase of an episode has two attempts."""
     return [sqls[start : start + 2] for start in range(0, len(sqls), 2)]
 
 
 def _phrases_with(term: str, request: str) -> list[str]:
-    """Return the phrases that the candidate setting can ask about and that share a word with a term."""
+    """Return the phrases that share a word with a term, and that the candidate setting can ask about."""
     words = set(term.lower().split())
     return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
 
@@ -168,7 +169,7 @@ def _phrases_with(term: str, request: str) -> list[str]:
 def _bring(answers: Sequence[tuple[str, str]], term: str, meant: Sequence[str]) -> bool:
     """Return True if all answers are about a term, and are equal exactly where the meanings are equal.
 
-    There is one answer and one meaning for each task.
+    Each task has one answer in `answers` and one meaning in `meant`.
     """
     texts = [text for text, _ in answers]
     about_it = all(target == term for _, target in answers)

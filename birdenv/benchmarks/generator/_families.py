@@ -1,7 +1,7 @@
 """Describe the concepts in a database, and draw families of tasks from them.
 
-A family consists of one request, its candidates, and its tasks. The tasks differ only in what the user means
-by the request.
+A family consists of one request, the candidate SQL statements for it, and its tasks. The tasks differ only in
+what the user means by the request.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class _Concept(BaseModel):
 
 
 class Quantity(_Concept):
-    """A property of an entity (a number, date or text) that can be shown and compared.
+    """A property of an entity that can be shown and compared: a number, date or text.
 
     Attributes:
-        sql: an SQL expression that uses the alias of the entity.
+        sql: an SQL expression for the property, which uses the alias of the entity.
         name: the name of the property in words.
     """
 
@@ -38,19 +38,19 @@ class Quantity(_Concept):
 
 
 class ThresholdMeaning(_Concept):
-    """One meaning of a vague adjective: a quantity is above (`>`) or below (`<`) some value."""
+    """One meaning of a vague adjective: a quantity above (`>`) or below (`<`) a threshold."""
 
     quantity: str
     operator: str = Field(pattern="^[<>]$")
 
 
 def _pair(value: Any) -> Any:
-    """Return the fields of a quantity that is written as `[sql, name]`."""
+    """Return the fields of a quantity that is written as `[sql, name]` in JSON."""
     return {"sql": value[0], "name": value[1]} if isinstance(value, list) and len(value) == 2 else value
 
 
 def _compared(value: Any) -> Any:
-    """Return the fields of a comparison that is written as `"price >"`."""
+    """Return the fields of a threshold meaning that is written as `"price >"` in JSON."""
     if not isinstance(value, str):
         return value
     quantity, _, operator = value.rpartition(" ")
@@ -58,20 +58,20 @@ def _compared(value: Any) -> Any:
 
 
 class Entity(_Concept):
-    """A table, and the words, often vague, that people use for its rows.
+    """A table, and the words that people use for its rows and their properties, some of them vague.
 
     Attributes:
-        plural: the noun for its rows, in the plural.
+        plural: the noun for the rows, in the plural.
         table: the name of the table.
-        alias: the alias of the table in all expressions.
+        alias: the alias of the table in all SQL expressions.
         show: the columns that identify a row, each with its name in words.
         quantities: the quantities that can be shown and compared, by key.
         traits: vague adjectives, each with two or three meanings.
-        measures: vague nouns, each with the keys of two or three quantities that it may mean.
+        measures: vague nouns, each with the keys of the two or three quantities that it may mean.
         fixed: adjectives with a single meaning, each with its SQL condition; null if the adjective restricts
             nothing.
-        groups: names in words, each with the column by which follow-ups group.
-        changes: changes to rows in words ("mark the ... as worn"), each with its SET clause.
+        groups: names in words, each with the column by which follow-ups group rows.
+        changes: descriptions of changes to rows ("mark the ... as worn"), each with its SET clause.
     """
 
     plural: str
@@ -106,22 +106,22 @@ class Entity(_Concept):
 
 
 class Concepts(_Concept):
-    """The concepts of one database."""
+    """The entities of one database, from which tasks are generated."""
 
     database: str
     entities: tuple[Entity, ...] = Field(min_length=1)
 
 
 def demo_concepts() -> tuple[Concepts, ...]:
-    """Return the concepts of the demo's databases."""
+    """Return the concepts of the demo benchmark's databases."""
     return tuple(read_concepts(path) for path in sorted(_CONTENT.glob("*.json")))
 
 
 def read_concepts(path: Path) -> Concepts:
-    """Read concepts from a JSON file.
+    """Read the concepts of one database from a JSON file.
 
     Raises:
-        InputError: the file cannot be read, or a field cannot be used.
+        InputError: the file cannot be read, or a field is not valid.
     """
     try:
         return Concepts.model_validate(parse_json(read_text(path), str(path)))
@@ -139,7 +139,7 @@ _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quant
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a vague part of a request: the SQL, and words that state the meaning unambiguously."""
+    """One meaning of a vague word: its SQL, and words that express it unambiguously."""
 
     sql: str
     words: str
@@ -147,14 +147,13 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class VaguePart:
-    """A part of a request that has several meanings.
+    """A vague word in a request, with its possible meanings.
 
     Attributes:
         word: the vague word.
         is_trait: True for an adjective that restricts the rows, False for a noun that is shown.
-        meanings: the meanings.
-        said: the index of the meaning that the request states explicitly; None if it leaves the part
-            ambiguous.
+        meanings: the possible meanings.
+        said: the index of the meaning that the request states explicitly; None if the request leaves it open.
     """
 
     word: str
@@ -164,21 +163,21 @@ class VaguePart:
 
     @property
     def is_open(self) -> bool:
-        """Return True if the request leaves this part ambiguous."""
+        """Return True if the request does not say which meaning the word has."""
         return self.said is None
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One request about an entity, and all its possible meanings.
+    """A request about an entity, and its possible meanings.
 
-    A combination selects one meaning for each point, by its index.
+    A combination is a choice of one meaning for each vague part, given by the indexes of the meanings.
 
     Attributes:
-        database: the database.
+        database: the id of the database.
         entity: the entity.
-        points: the points: traits first, then the measure, if there is one.
-        fixed: an adjective with one meaning and its condition, if there is one.
+        points: the vague parts of the request: first the traits, then the measure, if there is one.
+        fixed: an adjective with a single meaning, and its SQL condition, if there is one.
         change: the words and the SET clause of a Management family; None for a Query family.
     """
 
@@ -190,16 +189,16 @@ class Family:
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """Return all combinations of meanings, each of which is a candidate."""
+        """Return all combinations of meanings. There is one candidate for each combination."""
         return list(product(*(range(len(point.meanings)) for point in self.points)))
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """Return the combinations that the user may mean, each of which is a task."""
+        """Return the combinations that the user may mean. There is one task for each combination."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
-        """Return the condition that selects the rows of a combination, without the word WHERE."""
+        """Return the SQL condition that selects the rows for a combination, without the word WHERE."""
         found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
         found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
         return " AND ".join(found)
@@ -215,7 +214,7 @@ class Family:
         return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
 
     def columns(self, combination: Sequence[int]) -> str:
-        """Return the columns that the SELECT for a combination shows, separated by commas."""
+        """Return the columns that the query for a combination shows, separated by commas."""
         shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
         shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
         return ", ".join(shown)
@@ -228,15 +227,15 @@ class Family:
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Draw a random family. Return None if the drawn parts do not make a family.
+    """Draw a random family. Return None if the parts that were drawn do not fit together.
 
     Args:
-        database: the database.
+        database: the id of the database.
         entity: the entity.
         values: the values of the entity's quantities.
-        opened: the number of points that the request leaves ambiguous, 0 to 3.
+        opened: the number of vague parts that the request leaves ambiguous, from 0 to 3.
         management: whether the request changes rows (a Management task).
-        rng: the generator of random numbers.
+        rng: the random generator.
     """
     with_measure = not management and (opened == 3 or rng.random() < 0.75)
     traits = 2 if management or opened == 3 or not with_measure else rng.choice((1, 2, 2))
@@ -307,7 +306,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw one of the known values, neither the smallest nor the largest. Return None if there is none."""
+    """Draw a known value that is neither the smallest nor the largest. Return None if there is none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []
@@ -316,7 +315,7 @@ def middle_value(known: Sequence[Any], rng: Random) -> Any:
 
 
 def _cut(points: list[VaguePart], rng: Random) -> list[VaguePart]:
-    """Leave out meanings until there are at most `MOST_CANDIDATES` candidates."""
+    """Drop meanings until there are at most `MOST_CANDIDATES` candidates."""
     while True:
         size = 1
         for point in points:

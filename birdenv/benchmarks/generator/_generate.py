@@ -23,10 +23,10 @@ from birdenv.files import write_records, write_text
 from birdenv.tasks.c_interact import read_notes
 
 NEW_FORMS_FILE: Final = "new_forms.jsonl"
-"""The file with the same families in sentence forms that do not occur in the task file."""
+"""The file with the same tasks, worded in sentence forms that do not occur in the task file."""
 
 _OPENED: Final = (0, 1, 2, 3, 2)
-"""The numbers of open points of successive families."""
+"""The numbers of ambiguous points in successive families."""
 _MANAGEMENT: Final = 0.1  # the share of Management families
 _TRIES: Final = 400  # the number of draws for one family
 _TRAIN, _DEV = 0.8, 0.1  # shares of the families; the others are for testing
@@ -39,10 +39,10 @@ class Generated:
     """The result of generating a benchmark.
 
     Attributes:
-        records: the tasks.
-        new_forms: the same tasks, worded in sentence forms that are held out for testing.
+        records: the records of the tasks.
+        new_forms: records of the same tasks, but worded in sentence forms that are held out for testing.
         families: the names of the families.
-        dropped: for each reason, the number of families that were left out.
+        dropped: the number of families that were left out, by reason.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -62,15 +62,15 @@ def generate(
 ) -> Generated:
     """Generate a benchmark, and write it to a new folder.
 
-    The numbers of ambiguous points in the families of a database are 0, 1, 2, 3, 2, and then again from 0.
-    A family is kept only if all of its tasks pass all checks (`Checker.fault`).
+    Successive families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is kept only if
+    all its tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must be empty, or not exist.
         tasks: the minimum number of tasks.
         seed: the random seed. The same seed gives identical files.
         folder: a benchmark folder with the databases; by default, the folder of the demo.
-        concepts: the concepts of the databases; by default, those of the demo.
+        concepts: the concepts of the databases; by default, the concepts of the demo.
         progress: is called with the number of tasks so far.
 
     Raises:
@@ -99,14 +99,13 @@ def generate(
 
 
 class _Maker:
-    """Generates the families on one database."""
+    """Generates the families of tasks on one database."""
 
     def __init__(self, concepts: Concepts, checker: Checker, seed: int, made: Generated) -> None:
         self._concepts, self._checker, self._made, self._seed = concepts, checker, made, seed
         self._texts: set[str] = set()
 
     def make(self, number: int) -> None:
-        """Generate the next family."""
         database = self._concepts.database
         rng = Random(f"{self._seed} {database} {number}")
         opened = _OPENED[number % len(_OPENED)]
@@ -157,7 +156,7 @@ class _Maker:
 
 
 def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generated, seed: int) -> None:
-    """Write a temporary folder and rename it, so that nobody ever sees half of it."""
+    """Write the benchmark to a temporary folder and rename it, so that nobody sees an incomplete folder."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".generated-") as scratch:
         new = Path(scratch) / "benchmark"
@@ -172,10 +171,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield pairs of a name and a split: `families`, and `without_<database>` for each database.
+    """Yield each split with its name: `families`, and `without_<database>` for each database.
 
-    A split maps its parts to instance ids. The parts are `train` and `test`, and in `families` also `dev`.
-    All tasks of a family are in the same part.
+    A split maps `train` and `test` (in `families` also `dev`) to lists of instance ids. In the split
+    `families`, all tasks of a family are in the same list.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

@@ -1,7 +1,7 @@
-"""The wording of requests, in several forms, some of which are held out for testing.
+"""Word requests in several sentence forms, some of which are held out for testing.
 
-A request is a sentence. Vague words stand for the ambiguous points, and everything else is stated in full.
-Many requests also contain remarks that ask for nothing, so that not every unknown word is an ambiguous point.
+A request is a sentence. Vague words stand for its ambiguous points, and everything else is stated in full.
+Many requests also contain remarks that ask for nothing, so that not every unknown word is ambiguous.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ _CLEAR: Final = {True: "Mark the {rows} {change}.", False: "Show the {keys}{meas
 
 
 def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
-    """Draw a random wording for the request of a family.
+    """Return a randomly worded request for a family.
 
     Args:
         family: the family.
         rng: the random generator.
-        held_out: whether to use the forms that are held out for testing.
+        held_out: whether to use the sentence forms that are held out for testing.
     """
     forms: tuple[str, ...]
     if family.change is not None:
@@ -104,7 +104,7 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
 
 
 def clear_request(family: Family, combination: tuple[int, ...]) -> str:
-    """Return an unambiguous request, which states each meaning of a combination in full."""
+    """Return the unambiguous request for a combination of meanings, which states each meaning in full."""
     meant = [p.meanings[k] for p, k in zip(family.points, combination, strict=True)]
     traits = [m.words for m, p in zip(meant, family.points, strict=True) if p.is_trait]
     shown = "".join(
@@ -120,16 +120,16 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the words in a request that are ambiguous at a point.
+    """Return the ambiguous words in the request `text` that stand for a vague part.
 
-    If the noun for the rows directly follows an adjective, the noun is included.
+    These are the vague word and, if it directly precedes the noun for the rows, also that noun.
     """
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 
 
 def _rows(family: Family, rng: Random) -> str:
-    """Return the noun with its adjectives, one of which may follow it, and with the stated meanings."""
+    """Return the noun for the rows, with adjectives before and after it, and with the stated meanings."""
     adjectives = [point.word for point in family.points if point.is_trait and point.is_open]
     clauses = [p.meanings[p.said].words for p in family.points if p.is_trait and p.said is not None]
     rng.shuffle(adjectives)

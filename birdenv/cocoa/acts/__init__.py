@@ -6,8 +6,8 @@
             ...
 
 A `Lexicon` replaces the values that a seat knows with slots, and fills slots with the values of the current
-episode. A `Listener` follows a dialogue from one seat, and returns the act of each move and the state before
-it. `DialogueTokens` converts everything that a seat hears and says to tokens, for sequence models.
+episode. A `Listener` follows a dialogue as one seat sees it, and returns the act of each move and features of
+the situation. `DialogueTokens` converts everything that a seat hears and says to tokens for sequence models.
 """
 
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords

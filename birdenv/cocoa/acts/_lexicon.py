@@ -1,4 +1,4 @@
-"""Replace the names, values and prices that a seat knows with slots, and fill slots again."""
+"""Replace names, values and prices in messages with slots such as `{Company}`, and fill such slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
 class PriceWords(NamedTuple):
-    """The last prices that the seat (`own`) and its partner (`theirs`) named; None before the first price."""
+    """The prices that were named last in a dialogue.
+
+    Attributes:
+        own: the last price that the seat named; None if the seat has not named a price.
+        theirs: the last price that the partner named; None if the partner has not named a price.
+    """
 
     own: float | None = None
     theirs: float | None = None
@@ -26,12 +31,15 @@ NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
-    """The values that a seat knows, grouped by attribute, and the target price of the seat, if any.
+    """The values that a seat knows, and the seat's target price if the game has prices.
 
-    Things that the seats divide are numbered by their value to the seat: `{thing 1}` is the most valuable.
+    If the seats divide things, `{thing 1}` is the thing that is most valuable to the seat.
 
     Args:
         kb: the seat's knowledge, as JSON data.
+
+    Attributes:
+        values: the known values of each attribute, by the attribute's name.
     """
 
     def __init__(self, kb: Any) -> None:
@@ -49,9 +57,9 @@ class Lexicon:
         """Return a text in which slots replace the values that the seat knows.
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
-        if it is nearly the last price of the seat or of its partner. A price between these two prices
-        becomes, for example, `{~0.40}`: 40 % of the way from the seat's price to the partner's. Any other
-        price becomes a share of the seat's target, such as `{$0.85}`.
+        if it is nearly the last price that the seat or its partner named. A price between these two prices
+        becomes, for example, `{~0.40}`: 40 % of the way from the seat's price to the partner's price. Any
+        other price becomes a share of the seat's target price, such as `{$0.85}`.
         """
         if self._pattern is not None:
             text = self._pattern.sub(self._named, text)
@@ -82,7 +90,7 @@ class Lexicon:
         return self._listed > 0 and _LEAST * self._listed <= number <= _MOST * self._listed
 
     def price_in(self, text: str) -> float | None:
-        """Return the last plausible price in a text, or None if there is none."""
+        """Return the last number in a text that is a plausible price, or None if the text names no price."""
         if not self._listed:
             return None
         bare = text if self._pattern is None else self._pattern.sub(" ", text)
@@ -90,7 +98,10 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return the known values in a text as (attribute, value), and its last price as (`price`, price)."""
+        """Return a pair (attribute, value) for each known value in a text, and (`price`, price) for a price.
+
+        If a text names several prices, only the last price counts.
+        """
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
         price = self.price_in(text)
@@ -100,12 +111,12 @@ class Lexicon:
         return self._pattern.findall(text) if self._pattern is not None else []
 
     def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
-        """Fill the slots of a text, and return it; return None if there is no value for a slot.
+        """Return a text with its slots filled, or None if there is no value for a slot.
 
         Args:
             text: a text with slots.
-            said: everything that the partner has said, in lower case. Values that occur there are preferred.
-            rng: makes the random choice among equally good values.
+            said: everything that the partner has said, in lower case. Values that occur in it are preferred.
+            rng: the source of random choices among equally good values.
             prices: the prices that were named last.
         """
         slots = _SLOT.findall(text)
@@ -127,9 +138,9 @@ class Lexicon:
         return _SLOT.sub(fill, text)
 
     def price_of(self, slot: str, prices: PriceWords = NO_PRICES) -> float | None:
-        """Return the price that a slot stands for, in whole dollars, or None.
+        """Return the price that a slot stands for, rounded to whole dollars.
 
-        The result is None if the slot is not for a price, or refers to a price that was not named yet.
+        The result is None if the slot is not for a price, or if it refers to a price that nobody has named.
         """
         own, theirs = prices
         price: float | None = None
@@ -145,7 +156,10 @@ class Lexicon:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the short strings in JSON data as (key, string); the key of a thing is its rank, as `thing 1`."""
+    """Yield (key, string) for each short string in JSON data.
+
+    In a list of things with values, the key is the rank of the thing: `thing 1` is the most valuable.
+    """
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from leaves(inner, str(key))

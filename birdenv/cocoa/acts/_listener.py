@@ -1,4 +1,4 @@
-"""Follow a dialogue from one seat, and track the acts, the named prices and the state of the dialogue."""
+"""Track the acts, the named prices and the state of a dialogue, as one seat sees the dialogue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INTENTS: Final = {
     r"(?:good|great|fair|fine)|works for me|that works)\b",
     "greet": r"^\W*(?:hi|hiya|hello|hey|howdy|good (?:morning|evening|afternoon))\b",
 }
-"""Patterns of sentences, by intent; the first that matches decides."""
+"""The patterns of sentences, by intent. The first matching pattern decides."""
 _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.items()}
 
 
@@ -38,7 +38,7 @@ class Act(NamedTuple):
     Attributes:
         action: the name of the action.
         parts: the intent of each sentence with the attributes that the sentence mentions, such as
-            `ask Company`; for an action with an item, `theirs` if the partner named the item before.
+            `ask Company`; for an action that selects an item, `theirs` if the partner has named the item.
     """
 
     action: str
@@ -49,12 +49,12 @@ class Act(NamedTuple):
 
 
 def intent_of(sentence: str) -> str:
-    """Return the intent of a sentence: `ask`, `refuse`, `all`, `agree`, `greet` or `tell`."""
+    """Return the intent of a sentence: `ask`, `refuse`, `all`, `agree`, `greet` or, by default, `tell`."""
     return next((name for name, cue in _CUES.items() if cue.search(sentence)), "tell")
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Return the parts (see `Act`) of a text with slots, in alphabetical order and without repetitions."""
+    """Return the parts (see `Act`) of a text with slots, sorted and without repetitions; at most eight."""
     found = {part for sentence in _SENTENCE.split(text) if sentence.strip() for part in _parts(sentence)}
     return tuple(sorted(found)[:_MOST_PARTS])
 
@@ -77,20 +77,20 @@ _REPLY: Final = 4  # words of the environment's reply
 
 
 class Listener:
-    """Follows one seat's dialogue through its views.
+    """Tracks the state of a dialogue as one seat sees it.
 
     Args:
         view: the first view of the seat.
-        game: the game. Without it, every text counts as natural language, even SQL.
+        game: the game. If it is None, every text counts as natural language, even SQL.
 
     Attributes:
         lexicon: the values that the seat knows.
-        prices: the last prices that were named.
+        prices: the prices that were named last.
         news: the partner's acts since the seat's last move.
-        moves: how many moves the seat has made.
+        moves: the number of moves that the seat has made.
         heard: what the partner has said, in lower case.
-        offered: the last item that the partner named in a move and that the seat can choose, too; None if
-            there is no such item.
+        offered: the last item in the partner's actions that the seat can select, too; None if there is no
+            such item.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -109,7 +109,7 @@ class Listener:
         self._seen = 0
 
     def follow(self, view: View) -> None:
-        """Process the events of a view that are new since the last call."""
+        """Process the events that were added to the seat's view since the last call."""
         news = view.heard[self._seen :]
         self._seen = len(view.heard)
         for event in news:
@@ -137,8 +137,8 @@ class Listener:
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
         """Return the act of a move at this point of the dialogue, and the data of the move with slots.
 
-        Items differ between episodes, so they are left out. The act only says whether the partner has named
-        the item before.
+        Items differ between episodes, so an act does not name the item that a move selects. The act only says
+        whether the partner has named this item.
         """
         data = move.data
         if move.action in self._code:
@@ -158,8 +158,8 @@ class Listener:
     def best_items(self, view: View) -> list[Any]:
         """Return the items that the seat can choose, best first.
 
-        Items that the seat has not named yet precede all others. Within each group, the item that the
-        partner named last comes first. The rest are sorted by how many of their values the partner named.
+        Items that the seat has not named precede items that it has named. In both groups, the item that the
+        partner named last comes first; other items are sorted by how many of their values the partner named.
         """
         return sorted(
             view.choices,
@@ -179,7 +179,7 @@ class Listener:
         return sum(value.lower() in self.heard for _, value in leaves(choice))
 
     def state(self, view: View) -> list[str]:
-        """Return the features of the situation that a view shows, such as `no news`, as short strings."""
+        """Return features of the situation that a view shows, as short strings such as `can select`."""
         return list(dict.fromkeys(self._features(view)))
 
     def _features(self, view: View) -> Iterator[str]:

@@ -19,9 +19,9 @@ ANY_WORD: Final = "<any word>"
 TALK: Final = "message"
 COUNT: Final = "{count}"
 _MOST_WORDS: Final = 60
-"""The most words of a message that the seat says itself."""
+"""The largest number of words in a message that the seat generates."""
 _MOST_CHARACTERS: Final = 1000
-"""Only the beginning of a longer message is read."""
+"""The number of characters of a message that are read; the rest of a longer message is ignored."""
 _WORD: Final = re.compile(r"\{[^{}\s][^{}]*\}|\w+(?:['’]\w+)*|[^\w\s]")
 _SHARE: Final = re.compile(r"\{([$~])(\d+(?:\.\d+)?)\}")
 _STEPS: Final = 20
@@ -33,14 +33,17 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is a word of a message, and not a marker, an action, a number or context."""
+    """Return True if a token is a word or a slot of a message.
+
+    Markers, actions, numbers in moves, and tokens of `DialogueTokens.context` are not words.
+    """
     if token in MARKS or (len(token) > 1 and token[0] in "<#="):
         return False
     return " " not in token or token.startswith("{")
 
 
 class DialogueTokens:
-    """Converts one seat's dialogue to tokens, and tokens to moves.
+    """Converts a dialogue, as one seat sees it, to tokens, and tokens to the seat's moves.
 
     Words are in lower case. Every action except `message` has a token, and so has every whole number in the
     data of a move (`=2`). Slots replace everything that belongs to the scenario:
@@ -49,7 +52,7 @@ class DialogueTokens:
     * things, ranked by their value to the seat (`{thing 1}` or, in the plural, `{things 1}` is the best);
     * values of the items that the seat can choose, ranked by their frequency in the seat's list
       (`{Company 1}` is the most frequent company);
-    * numbers in what the seat says about its items: `{count}` is the number of items that have one of the
+    * numbers in the seat's own messages: `{count}` is the number of the seat's items that have one of the
       values in the partner's last message.
 
     Args:
@@ -57,6 +60,9 @@ class DialogueTokens:
         game: the game.
         is_public: True to hide how much things are worth to the seat, and to rank them by count instead.
             Then both seats get the same tokens, except for the markers that say who speaks.
+
+    Attributes:
+        actions: the actions of the seat, by name.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -82,7 +88,7 @@ class DialogueTokens:
         self._seen = 0
 
     def context(self) -> list[str]:
-        """Return what the seat knows as a list of tokens; the meaning of a token depends on its position."""
+        """Return the seat's knowledge as a list of tokens. The meaning of a token depends on its position."""
         found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
@@ -95,7 +101,7 @@ class DialogueTokens:
         return found
 
     def follow(self, view: View) -> list[str]:
-        """Return the tokens of the events of a view that are new since the last call."""
+        """Return the tokens of the events that were added to the seat's view since the last call."""
         news: list[str] = []
         for place in range(self._seen, len(view.heard)):
             event = view.heard[place]
@@ -109,12 +115,12 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return the new tokens of a view that precede the first move with the given action token."""
+        """Return the new tokens of a view that precede the first move with the action token `action`."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return the tokens of the seat's next move, or of its partner's if `is_own` is False."""
+        """Return the tokens of a move that the seat (or, if `is_own` is False, its partner) makes next."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)
@@ -140,9 +146,9 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat can say a word or a slot now.
+        """Return True if the seat can use a word or a slot in its next message.
 
-        A slot needs a value at this moment. A number must occur in the scenario.
+        A slot must have a value at this moment, and a number must occur in the scenario.
         """
         if word.startswith("{"):
             return self._filled(word) is not None
@@ -150,7 +156,7 @@ class DialogueTokens:
         return not number.isdecimal() or number in self._numbers
 
     def _filled(self, slot: str) -> str | None:
-        """Return the text that fills a slot now, or None."""
+        """Return the text that fills a slot at this moment, or None if there is no such text."""
         if slot == COUNT:
             asked = {self._values[each] for each in self._asked}
             fits = sum(not asked.isdisjoint(map(str, choice.values())) for choice in self._choices)
@@ -159,7 +165,12 @@ class DialogueTokens:
         return self._values.get(slot) if price is None else f"{price:.0f}"
 
     def next(self, made: Sequence[str], legal: Sequence[str]) -> frozenset[str]:
-        """Return the tokens that may follow the tokens `made` of a move; empty if the move is complete."""
+        """Return the tokens that may come next in a move; the result is empty if the move is complete.
+
+        Args:
+            made: the tokens of the move so far.
+            legal: the names of the actions that are legal now.
+        """
         if not made:
             talk = {ANY_WORD} if TALK in legal else set()
             return frozenset({f"<{name}>" for name in legal if name != TALK} | talk)
@@ -177,10 +188,10 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return all divisions that complete an action which divides things, each as a list of tokens.
+        """Return all divisions of the things that can complete the move `made`, each as a list of tokens.
 
-        A division has one token for each kind of thing: how many of them the seat takes. For any other
-        action, the result is empty.
+        A division has one token for each kind of thing: the number of these things that the seat takes. If
+        the action of the move does not divide things, the result is empty.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
@@ -194,7 +205,7 @@ class DialogueTokens:
         return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
 
     def move(self, made: Sequence[str], view: View) -> Move:
-        """Convert the tokens of a complete move to the move. The data of the move may be invalid."""
+        """Return the move that a complete list of tokens describes. The data of the move may be invalid."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
             words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]
@@ -218,7 +229,7 @@ class DialogueTokens:
 
 
 def _kinds(view: View, is_public: bool) -> dict[str, Mapping[str, Any]]:
-    """Return the kinds of things with counts and values that a seat knows, the most valuable first."""
+    """Return the kinds of things that a seat knows, with their counts and values, most valuable first."""
     listed = view.kb if isinstance(view.kb, list | tuple) and not view.choices else ()
     known = (each for each in listed if isinstance(each, Mapping))
     counted = (each for each in known if {"Name", "Count", "Value"} <= each.keys())

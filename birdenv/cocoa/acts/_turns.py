@@ -16,27 +16,27 @@ from birdenv.dialogue.move import Move, View
 from birdenv.errors import InputError
 
 _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
-"""Settings that allow recorded moves at any point of a dialogue."""
+"""Settings under which recorded moves are legal at any point of a dialogue."""
 
 
 class SeenMove(NamedTuple):
-    """A move, and what its seat saw before the move."""
+    """A move, and the view of its seat just before the move."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues of one game. Iteration yields the turns of one dialogue after another.
+    """Recorded dialogues of one game. Iteration yields a list of turns for each dialogue.
 
-    Dialogues of CoCoA's games contain their scenarios. For other games, the task of each dialogue is looked
-    up by its id in the game, and the recorded SQL is executed again.
+    Dialogues of CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
+    up in the game, and the recorded SQL is executed again.
 
     Attributes:
         game: the game.
         examples: the recorded dialogues.
-        arena: an arena of the game that has the tasks of all dialogues.
-        ids: the id of the task in `arena`, for each dialogue.
+        arena: the arena in which the dialogues are replayed; it contains their tasks.
+        ids: for each dialogue, the id of its task in `arena`.
     """
 
     def __init__(
@@ -47,10 +47,11 @@ class Transcripts:
         Args:
             game: the game.
             examples: the dialogues.
-            settings: settings of the game, for games whose tasks are not in the dialogues.
+            settings: the settings of the game, if the dialogues do not contain their tasks.
 
         Raises:
-            InputError: a dialogue has no scenario, or belongs to another game or other tasks.
+            InputError: a dialogue has no scenario, belongs to another game, or has a task that is not in the
+                game.
         """
         self.game = game
         self.examples = examples
@@ -78,7 +79,10 @@ class Transcripts:
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
-        """Start the dialogue with index `place` from its beginning, and close it at the end of the block."""
+        """Start a new dialogue on the task of the recorded dialogue with index `place`.
+
+        This is a context manager, which closes the new dialogue at the end.
+        """
         dialogue = self.arena.start(self.ids[place])
         dialogue.rules.replaying = True
         try:
@@ -87,10 +91,10 @@ class Transcripts:
             dialogue.close()
 
     def turns(self, place: int) -> list[SeenMove]:
-        """Replay the dialogue with index `place`, and return its turns without illegal moves.
+        """Replay the recorded dialogue with index `place`, and return its legal moves, each with its view.
 
-        A file may order the seats differently from the game, for example the seller first. In that case,
-        the seats of the moves are swapped.
+        If the file orders the seats differently from the game, for example with the seller first, the seats
+        of the moves are swapped.
         """
         found: list[SeenMove] = []
         seats = self.arena.game.seats
@@ -114,7 +118,12 @@ class Transcripts:
         return len(self.examples)
 
     def is_turned(self, place: int, dialogue: Dialogue) -> bool:
-        """Return True if the game orders the two seats of a dialogue differently from the file."""
+        """Return True if the file and the game order the two seats differently.
+
+        Args:
+            place: the index of the recorded dialogue.
+            dialogue: a replay of the recorded dialogue.
+        """
         if not self._scenarios:
             return False
         first, second = self._scenarios[place].kbs

@@ -1,4 +1,4 @@
-"""Options, the reader of dialogues, and a progress bar for the commands that train and test players."""
+"""Common parts of the commands that train and test players: options, reading of dialogues, a progress bar."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ def read_dialogues(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
     """Return the dialogues of files, runs and studies, and the settings for playing them again.
+
+    Args:
+        game: the game of the dialogues.
+        paths: the files, and the folders of runs and studies.
+        scenarios: a file of scenarios, for dialogues that contain only scenario ids.
+        further: settings that override the settings of a run or a study.
 
     Raises:
         InputError: no path was given, a path cannot be read or belongs to another game, or there is no

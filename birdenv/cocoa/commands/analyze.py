@@ -36,7 +36,7 @@ def analyze(
 ) -> None:
     """Analyse dialogues: effectiveness, text and strategy.
 
-    Figures are given overall, by seat and player, by kind of partner, and by properties of the scenarios. For
+    There are figures overall, by seat and player, by kind of partner, and by properties of the scenarios. For
     text-to-SQL, they include questions per ambiguity, disclosed ambiguities, and the phases. Surveys and
     ratings are correlated with all measures.
 

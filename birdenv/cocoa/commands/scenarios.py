@@ -25,8 +25,9 @@ def scenarios(
     """Write scenarios: generated ones, or the tasks of a benchmark.
 
     MutualFriends generates scenarios from a schema, Bargain from advertisements (built-in ones, or
-    --listings), and DealOrNoDeal needs neither. For other games, the public half of their tasks is written:
-    the first ones, or with --seed a random choice. Add further settings of the game as --name value:
+    --listings), and DealOrNoDeal needs neither. For other games, the public half of each task is written:
+    the first tasks of the benchmark or, with --seed, random tasks. Add further settings of the game as
+    --name value:
 
     \b
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12

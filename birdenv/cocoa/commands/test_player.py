@@ -66,9 +66,9 @@ def test_player(
 ) -> None:
     """Test players on recorded dialogues and in self-play.
 
-    An act is an action, with the purpose of each sentence (ask, agree, ...) and what the sentence mentions
-    (Company, price, ...). All intervals are 95 % intervals, over the recorded dialogues or over
-    the tasks that were played. The time of a move is printed on standard error.
+    An act is an action with the intent of each sentence (ask, agree, ...) and the attributes that it mentions
+    (Company, price, ...). All intervals are 95 % intervals over the recorded dialogues or the tasks. The time
+    per move is printed on standard error.
 
     \b
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
@@ -102,7 +102,7 @@ def test_player(
 
 
 def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
-    """Return the figures of a player on recorded dialogues, and print the time of its moves."""
+    """Return how well a player predicts the moves of recorded dialogues, and print its time per move."""
     from birdenv.cocoa.player_evaluation import foretell
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
@@ -126,7 +126,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the figures of self-play. Players change seats if each of them can take every seat."""
+    """Return the figures of self-play. The players swap seats if each of them can take every seat."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -152,7 +152,7 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 
 
 def print_table(title: str, figures: Mapping[str, Any]) -> None:
-    """Print the figures that are defined, one on each line."""
+    """Print a title and the figures that are defined, one figure per line."""
     print(f"\n{title}")
     for name, value in figures.items():
         shown = _shown(value)
@@ -185,7 +185,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Return a figure as text, or an empty text if it is not defined."""
+    """Return a figure as text, or an empty string if the figure is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):

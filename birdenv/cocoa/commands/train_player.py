@@ -85,7 +85,7 @@ def train_player(
     of `birdenv web`. If the dialogues of a game do not contain their tasks (text-to-SQL), they are played
     again with the settings of their run or study; give further settings as --name value.
 
-    With --reinforce, a trained neural player improves by playing with itself. Its file stays as it is.
+    With --reinforce, a trained neural player improves by playing with itself. Its own file is not changed.
 
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json

@@ -56,8 +56,8 @@ def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return how often acts and sequences of acts occur, and how predictable the next act is.
 
     Args:
-        sequences: for each dialogue, the acts of its moves; one string for each move, such as
-            `greeting + question`.
+        sequences: for each dialogue, a list with one string per move, which names the acts of the move, such
+            as `greeting + question`.
     """
     acts = Counter(act for each in sequences for act in each)
     pairs = Counter(pair for each in sequences for pair in zip(("<start>", *each), each, strict=False))
@@ -83,7 +83,10 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return the acts of each move as a string, for the moves of one seat, or of all seats (None)."""
+    """Return one string per move, which names the acts of the move, such as `greeting + question`.
+
+    Only the moves of `seat` are included, or the moves of all seats if `seat` is None.
+    """
     return [
         " + ".join(acts_of(each, entities, listing))
         for each in dialogue.moves

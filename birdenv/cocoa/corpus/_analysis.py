@@ -17,7 +17,7 @@ from birdenv.errors import InputError
 from birdenv.statistics import Figure, counted, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
-"""A kind of group with more groups is left out of tables, which would otherwise list single dialogues."""
+"""Groupings with more groups are left out of tables, which would otherwise list single dialogues."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Analysis:
 
     Attributes:
         units: the dialogues with their measures and groups.
-        seats: the seats of all dialogues, with the same.
-        rated: the ratings that people gave; empty if there are none.
+        seats: the seats of all dialogues with their measures and groups.
+        rated: people's ratings of the dialogues; may be empty.
     """
 
     units: tuple[Unit, ...]
@@ -45,21 +45,24 @@ class Analysis:
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures of some dialogues (or seats) by measure, without measures that do not apply."""
+        """Return the figures of dialogues (or seats), by the name of the measure.
+
+        Measures that do not apply to this corpus are left out.
+        """
         return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
     @cached_property
     def _shown(self) -> set[str]:
-        """Return the names of measures that a dialogue has, or should have and gives a reason for missing."""
+        """Return the names of measures that have a value in some dialogue, or a reason why they have none."""
         found = {name for unit in (*self.units, *self.seats) for name in unit.values}
         missing = [each for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES) if each.missing]
         return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
 
     def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
-        """Group dialogues (or seats) in several ways, such as by `game`, by `players` or by `outcome`.
+        """Group dialogues (or seats) by several criteria, such as `game`, `players` or `outcome`.
 
-        The result maps each way to its groups by name. Ways that give a single group, or more than 40, are
-        left out, except `seat`.
+        The result maps each criterion to its groups by name. Criteria that give a single group or more than
+        40 groups are left out, except `seat`.
         """
         found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
         for unit in units:
@@ -147,7 +150,11 @@ class Analysis:
 
 
 def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> Analysis:
-    """Measure all dialogues of a corpus and all their seats, for comparison with the ratings (if any).
+    """Return the measures of all dialogues of a corpus and of all their seats.
+
+    Args:
+        dialogues: the dialogues of the corpus.
+        rated: people's ratings of the dialogues, which are correlated with the measures.
 
     Raises:
         InputError: there are no dialogues.
@@ -188,7 +195,7 @@ def _seat_unit(unit: Unit, seat: int) -> Unit:
 
 
 def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
-    """Return the groups that follow from a scenario: its category, database, number of items and alphas."""
+    """Return the category, database, number of items and alphas of a dialogue's scenario, if known."""
     dialogue = reading.dialogue
     found: dict[str, str] = {}
     if reading.listing is not None and reading.listing.category:
@@ -205,7 +212,7 @@ def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
 
 
 def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
-    """Return a measure over several dialogues (or seats), with a confidence interval over scenarios."""
+    """Return the mean of a measure over dialogues (or seats), with a confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.why_missing([unit.reading for unit in units]))
@@ -218,7 +225,7 @@ def _counted(units: Sequence[Unit], name: str) -> int:
 
 
 def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
-    """Return a table of figures. Measures of one group that are missing for one reason share a line."""
+    """Return a table of figures. Measures of a group that are missing for the same reason share a line."""
     lines = ["", title]
     shown = [each for each in measures if each.name in figures]
     missing = Counter(

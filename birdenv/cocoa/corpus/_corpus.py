@@ -20,7 +20,7 @@ from birdenv.runs.summaries.recorded_run import read_run
 
 HUMAN: Final = "human"
 _EPOCH: Final = 1e6
-"""Smaller times count steps, not seconds."""
+"""Smaller times are counters, not seconds since 1970."""
 CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 """The kinds of questions that the log of the simulated user distinguishes."""
 
@@ -36,12 +36,12 @@ class CorpusDialogue:
         game: the name of the game; empty if it is unknown.
         scenario_id: the id of the scenario or task.
         scenario: the public description of the scenario; empty if the file has only the id.
-        players: who sat in each seat: `human`, or a player's spec.
+        players: who sat in each seat: `human`, or a player such as `learned:FILE`.
         seats: the names of the seats.
         outcome: the result of the dialogue, with fields that depend on the game.
         events: the log of the dialogue, including people's judgements of messages (`eval`).
-        counts: numbers from the private record of a run: `ambiguities`, `disclosed`, and the number of
-            questions of each kind; empty without a record.
+        counts: numbers from the private record of a run: of the task's `ambiguities`, of the ambiguities that
+            the user `disclosed`, and of the questions of each kind; empty if there is no record.
         surveys: people's answers to the survey, by the seat that the answers are about.
     """
 
@@ -60,7 +60,7 @@ class CorpusDialogue:
 
     @cached_property
     def moves(self) -> tuple[Event, ...]:
-        """Return the moves of the seats, except refused ones."""
+        """Return the moves of all seats, except refused moves."""
         return tuple(each for each in self.events if _is_move(each) and not _is_refused(each))
 
     @cached_property
@@ -95,7 +95,7 @@ class CorpusDialogue:
 
     @property
     def kind(self) -> str:
-        """Return whether humans or bots sat in the seats, in order, such as `human + bot`."""
+        """Return the kind of player in each seat, such as `human + bot`."""
         return " + ".join(HUMAN if player == HUMAN else "bot" for player in self.players)
 
     @cached_property
@@ -165,11 +165,11 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
-    """Convert dialogues from JSON objects in CoCoA's form, such as those that a study exports.
+    """Return dialogues that are given as JSON objects in CoCoA's form, as a study exports them.
 
     Args:
         rows: the JSON objects.
-        source: the name of the study or file that they come from.
+        source: the name of the study or file that contains the dialogues.
         game: the name of the game of all dialogues; if empty, each dialogue's game is inferred.
     """
     return _of_examples(as_examples(map(exact, rows), source), source, game)
@@ -223,7 +223,7 @@ def _dialogue(
 
 
 def _with_own_ids(dialogues: Sequence[CorpusDialogue]) -> list[CorpusDialogue]:
-    """Add a number to ids that a file uses more than once."""
+    """Return the dialogues, with a number added to each id that a file repeats."""
     seen: Counter[str] = Counter()
     made = []
     for each in dialogues:
@@ -238,7 +238,7 @@ def _seats(game: str) -> tuple[str, ...]:
 
 
 def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
-    """Return counts from a private record, which do not reveal what the ambiguities are."""
+    """Return counts from a private record. They do not reveal what the ambiguities are."""
     counts: dict[str, int] = {}
     if isinstance(private.get("ambiguities"), int):
         counts["ambiguities"] = private["ambiguities"]
@@ -252,9 +252,9 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Infer the game of a dialogue from its scenario and its moves; return an empty string if that fails.
+    """Infer the game of a dialogue from its scenario and its moves; an empty string means unknown.
 
-    A c-Interact dialogue without questions cannot be told from a `bird` dialogue, and counts as `bird`.
+    A c-Interact dialogue without questions looks like a `bird` dialogue, and counts as `bird`.
     """
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]

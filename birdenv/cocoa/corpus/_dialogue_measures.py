@@ -18,18 +18,18 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue to measure, with values that several measures use and that are computed only once."""
+    """A dialogue to measure, with cached values that several measures use."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Return the finder of the scenario's values in messages."""
+        """Return an object that finds the values of the scenario in messages."""
         return Entities(self.dialogue)
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """Return the item for sale and its prices if the game is a bargain, and otherwise None."""
+        """Return the item for sale and its prices, or None if the game is not Bargain."""
         return listing_of(self.dialogue)
 
     @cached_property
@@ -39,7 +39,7 @@ class MeasuredDialogue:
 
 
 Value: TypeAlias = Ratio | float | bool | None
-"""A plain number is a value of one dialogue; None leaves the dialogue out."""
+"""The value of a measure for one dialogue, or None if the dialogue has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Metric:
         value: a function that computes the value from a dialogue, or from a dialogue and a seat.
         is_rate: True if the value is a share from 0 to 1.
         games: the names of the games that have this measure; empty for all games.
-        missing: the reason to show if no dialogue of the corpus has a value, or a function that finds the
-            reason for some dialogues. If this is empty, a measure without values is not shown.
+        missing: the reason to show if no dialogue has a value, or a function that returns the reason for the
+            given dialogues. If this is empty, a measure without values is not shown.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Metric:
     missing: str | Callable[[Sequence[MeasuredDialogue]], str] = ""
 
     def why_missing(self, readings: Sequence[MeasuredDialogue]) -> str:
-        """Return the reason why none of these dialogues has a value of the measure."""
+        """Return the reason why no dialogue in `readings` has a value of the measure."""
         why = self.missing if isinstance(self.missing, str) else self.missing(readings)
         return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the value for a dialogue, or for one of its seats; None if there is no value."""
+        """Return the value for a dialogue, or for one of its seats, or None if the measure has no value."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -80,13 +80,20 @@ class Metric:
         return Ratio(float(value))
 
     def fits(self, reading: MeasuredDialogue) -> bool:
-        """Return True if the game of a dialogue has this measure."""
+        """Return True if the measure applies to the game of a dialogue."""
         return not self.games or reading.dialogue.game in self.games
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A dialogue, or one seat of a dialogue (`seat` is not None), with its measures and its groups."""
+    """A dialogue, or one seat of a dialogue, with its measures and its groups.
+
+    Attributes:
+        reading: the dialogue.
+        seat: the seat; None for the whole dialogue.
+        values: the values of the measures, by name; measures without a value are missing.
+        groups: the group to which the dialogue (or seat) belongs for each criterion, such as `outcome`.
+    """
 
     reading: MeasuredDialogue
     seat: int | None
@@ -95,7 +102,10 @@ class Unit:
 
 
 def succeeded(dialogue: CorpusDialogue) -> bool | None:
-    """Return whether a dialogue reached its goal (in SQL games, solved phase 1), or None if unknown."""
+    """Return whether a dialogue reached the goal of its game, or None if this is unknown.
+
+    In text-to-SQL games, the goal is a correct answer to the first question.
+    """
     outcome = dialogue.outcome
     if dialogue.game == "deal-or-no-deal":
         valid = outcome.get("valid_deal")
@@ -110,7 +120,7 @@ def succeeded(dialogue: CorpusDialogue) -> bool | None:
 
 
 def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
-    """Return the graded submissions of a dialogue, each with a `reward`, or None if the game has none."""
+    """Return the graded submissions of a dialogue, each with a `reward`, or None if no list was recorded."""
     found = dialogue.outcome.get("attempts")
     if not isinstance(found, list):
         return None
@@ -161,7 +171,7 @@ def _succeeded(reading: MeasuredDialogue) -> bool | None:
 
 
 def _seconds(reading: MeasuredDialogue) -> float | None:
-    """Return the time from the first move to the last, for dialogues that succeed."""
+    """Return the seconds between the first and the last move, for dialogues that succeed."""
     moves = reading.dialogue.moves
     if not reading.success or not reading.dialogue.has_clock or len(moves) < 2:
         return None

@@ -18,11 +18,17 @@ _NUMBER_WORDS: Final = (
 )
 _NONE: Final = {"no": 0, "none": 0, "nobody": 0}
 COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _NONE
-"""Numbers in words."""
+"""The values of numbers in words."""
 
 
 class Mention(NamedTuple):
-    """A value in a message: where it starts, its attribute, and its spelling in the scenario."""
+    """A value of the scenario that a message contains.
+
+    Attributes:
+        start: the position of the value in the message.
+        attribute: the attribute to which the value belongs.
+        value: the value as the scenario spells it.
+    """
 
     start: int
     attribute: str
@@ -30,9 +36,13 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Finds values from both seats' lists of items in messages. Longer values take precedence.
+    """Finds the values from both seats' lists of items in messages. Longer values take precedence.
 
-    A value that occurs under two attributes counts for the first of these attributes.
+    A value that occurs under several attributes counts for the first of these attributes.
+
+    Attributes:
+        lists: the list of items of each seat; empty for a scenario without items.
+        attributes: the names of the attributes.
     """
 
     def __init__(self, dialogue: CorpusDialogue) -> None:
@@ -58,7 +68,7 @@ class Entities:
         return self._found[text]
 
     def template(self, text: str) -> str:
-        """Replace values in a message with slots such as `{Company}`, and numbers with slots, too."""
+        """Return a message with slots in place of values (`{Company}`), prices and other numbers."""
         if self._pattern is not None:
             text = self._pattern.sub(self._slot, text)
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
@@ -106,7 +116,7 @@ class PricedListing:
     """The item for sale in a scenario, and the target price of each seat.
 
     Attributes:
-        price: the advertised price in dollars, or None if unknown.
+        price: the advertised price in dollars, or None if it is unknown.
         targets: the target price of each seat; None for a seat without a target.
         roles: the role of each seat, such as `buyer`.
         category: the category of the item; empty if unknown.
@@ -126,7 +136,10 @@ class PricedListing:
         self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price in a message, or None. Numbers from the item's title are not prices."""
+        """Return the last price in a message, or None if there is no price.
+
+        Numbers that occur in the item's title, and numbers far from the advertised price, are not prices.
+        """
         if not self.price:
             return None
         titles = {number for word in self._title for number in figures(word)}
@@ -136,7 +149,7 @@ class PricedListing:
         return found[-1] if found else None
 
     def named(self, event: Event) -> float | None:
-        """Return the price in a message or an offer, or None if the move names no price."""
+        """Return the price that a message or an offer names, or None if there is no price in the move."""
         if isinstance(event.data, Mapping):
             return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None
@@ -144,7 +157,7 @@ class PricedListing:
     def margin(self, seat: int, price: float) -> float | None:
         """Return a seat's margin: 1 at the seat's own target, 0 in the middle, -1 at the partner's target.
 
-        The result is None if the margin is not defined, or implausibly large.
+        The result is None if the margin is undefined or implausible (below -2 or above 2.4).
         """
         if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
             return None
@@ -157,7 +170,7 @@ class PricedListing:
 
 
 def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
-    """Return the item for sale in a bargain, or None for other games."""
+    """Return the item for sale in a dialogue, or None if the game is not Bargain."""
     return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
 
 
@@ -170,10 +183,10 @@ def agreed_price(dialogue: CorpusDialogue) -> float | None:
 
 
 def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
-    """Return how many moves belong to each stage: inquiry, discussion of the price, and conclusion.
+    """Return the number of moves in each stage of a bargain: inquiry, discussion of the price, conclusion.
 
-    The discussion begins with the first price that is not the advertised one. The conclusion begins when the
-    agreed price is named for the first time. Without a deal, there is no conclusion.
+    The discussion begins with the first price that differs from the advertised price. The conclusion begins
+    when the agreed price is named for the first time. Without a deal, there is no conclusion.
     """
     final = agreed_price(dialogue)
     named = [listing.named(each) for each in dialogue.moves]

@@ -30,7 +30,7 @@ _FILES: Final = Path(__file__).parent / "page"
 
 
 def page(analysis: Analysis) -> str:
-    """Return the page of a corpus as HTML. From private records, the page shows only numbers."""
+    """Return an HTML page about a corpus. The page shows nothing from private records except counts."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
     chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]
@@ -77,7 +77,7 @@ def _json(value: Any) -> Markup:
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
-    """Return the measures that occur, and the figures of all units and of each group, by kind of group.
+    """Return the measures that apply, and their figures for all units and for each group of units.
 
     A figure is a list: the number of units, the value, and the ends of its interval if there is one.
     """
@@ -106,7 +106,7 @@ def _rows(units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, list[A
 
 
 def _coded(names: Sequence[str]) -> dict[str, Any]:
-    """Return the distinct names, and the index of each dialogue's name among them."""
+    """Return the distinct names, and for each dialogue the index of its name among the distinct names."""
     known = {each: number for number, each in enumerate(sorted(set(names)))}
     return {"names": list(known), "of": [known[each] for each in names]}
 
@@ -124,14 +124,17 @@ def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
 
 
 def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """Return the scenario of a game of CoCoA's, or only the question and the database of an SQL task."""
+    """Return the scenario of one of CoCoA's games, or the question and the database of an SQL task."""
     if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
         return {"kbs": dialogue.scenario.get("kbs")}
     return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}
 
 
 def _events(dialogue: CorpusDialogue) -> Iterator[list[Any]]:
-    """Yield rows of seat, time, action, data, reply, its sender, refused; cut empty cells at the end."""
+    """Yield a row for each event: seat, time, action, data, reply, sender of the reply, refused.
+
+    Empty cells at the end of a row are left out.
+    """
     for event in dialogue.events:
         if event.action in ("join", "leave", "typing"):
             continue

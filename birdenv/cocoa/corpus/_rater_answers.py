@@ -1,4 +1,4 @@
-"""Ratings of a corpus, and correlations between ratings and measures."""
+"""People's ratings of the dialogues of a corpus, and correlations between ratings and measures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import Ratio, correlation
 
 RatedUnit: TypeAlias = tuple[str, str, str]
-"""A dialogue, a seat and the player in it. The seat or player is empty if a rating does not name it."""
+"""A dialogue, a seat, and the player in this seat. The seat or the player is empty if a rating omits it."""
 
 
 class CorpusRatings(Protocol):
-    """Statistics of ratings, as a package for ratings computes them."""
+    """Statistics of ratings, such as the agreement of raters, from an installed package for ratings."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
@@ -33,7 +33,7 @@ class Rated:
 
     Attributes:
         report: statistics of the ratings; None if there are no ratings.
-        answers: the numeric answers to each question, by the dialogue, seat and player that they rate.
+        answers: the numeric answers to each question, by the rated dialogue, seat and player.
     """
 
     report: CorpusRatings | None = None
@@ -45,10 +45,10 @@ def correlations(
     seats: Sequence[Unit],
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return Pearson's r between each question and each measure, strongest first, without undefined ones.
+    """Return Pearson's r between the answers to each question and each measure, strongest first.
 
-    Answers about a seat are compared with the measures of the seat and of the whole dialogue. There are many
-    pairs, so about one interval in twenty excludes 0 by chance.
+    Answers about a seat are compared with the measures of the seat and of the whole dialogue. Undefined
+    correlations are left out. There are many pairs, so about one interval in twenty excludes 0 by chance.
     """
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
@@ -56,7 +56,7 @@ def correlations(
     of_seat = {(u.reading.dialogue.id, _seat_name(u)): u.values for u in seats}
 
     def measured(dialogue: str, seat: str, system: str) -> Mapping[str, Ratio]:
-        """Return the values of the dialogue that a rating is about, or none if several fit."""
+        """Return the measures of the dialogue that a rating is about; empty if several dialogues fit."""
         found = [u for u in named[dialogue] if system in ("", *u.reading.dialogue.players)]
         if len(found) != 1:
             return {}

@@ -57,7 +57,7 @@ def _margin(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _typing_speed(reading: MeasuredDialogue, seat: int) -> Ratio | None:
-    """Return the number of characters over the seconds of typing."""
+    """Return the number of characters that a seat typed per second."""
     if not reading.dialogue.has_typing:
         return None
     typed = [
@@ -82,7 +82,7 @@ def _entities(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 
 def _repeated(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Return the share of values that the same seat has named before."""
+    """Return the share of the values in a seat's messages that the seat had named before."""
     named = [m.value for text in _texts(reading, seat) for m in reading.entities.mentions(text)]
     return Ratio(float(len(named) - len(set(named))), float(len(named)))
 
@@ -94,14 +94,17 @@ def _types(reading: MeasuredDialogue, seat: int) -> float:
 
 
 def _first_mention(reading: MeasuredDialogue, seat: int) -> tuple[str, dict[str, int]] | None:
-    """Return the attribute that a seat names first, and the distinct values of each in its own list."""
+    """Return the attribute that a seat names first, and the number of distinct values of each attribute.
+
+    Only values in the seat's own list are counted.
+    """
     first = next((m for text in _texts(reading, seat) for m in reading.entities.mentions(text)), None)
     distinct = reading.entities.distinct(seat)
     return None if first is None or not distinct.get(first.attribute) else (first.attribute, distinct)
 
 
 def _first_is(most: bool) -> Callable[[MeasuredDialogue, int], bool | None]:
-    """Return a measure of whether a seat begins with its attribute that has the most (or fewest) values."""
+    """Return a measure: does the seat first name the attribute that has the most (or fewest) values?"""
 
     def value(reading: MeasuredDialogue, seat: int) -> bool | None:
         found = _first_mention(reading, seat)
@@ -118,7 +121,7 @@ def _first_size(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Return the share of numbers before a value ("two at Google") that agree with the speaker's list."""
+    """Return the share of stated counts ("two at Google") that agree with the speaker's list of items."""
     right = checked = 0
     for text in _texts(reading, seat):
         if is_question(text):
@@ -137,7 +140,7 @@ def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 _CLAUSE: Final = re.compile(r"[.!?;,:]\s")
 _REACH: Final = 5
-"""The number of words before a value in which its number is looked for."""
+"""The number of words before a value in which a count of the value is looked for."""
 
 
 def _counted(word: str) -> int | None:

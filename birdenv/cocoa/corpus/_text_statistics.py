@@ -26,7 +26,7 @@ def tokens(text: str) -> list[str]:
 
 
 def entropy(counts: Mapping[Any, int]) -> float | None:
-    """Return the Shannon entropy of a distribution, given as counts, in bits; None if all counts are 0.
+    """Return the Shannon entropy, in bits, of a distribution given as counts; None if all counts are 0.
 
     >>> entropy({"a": 2, "b": 2})
     1.0
@@ -36,15 +36,15 @@ def entropy(counts: Mapping[Any, int]) -> float | None:
 
 
 def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
-    """Count the sequences of `size` words in texts that are split into words."""
+    """Return how often each sequence of `size` words occurs in texts that are split into words."""
     return Counter(" ".join(words[i : i + size]) for words in texts for i in range(len(words) - size + 1))
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
     """Return the perplexity of texts under a trigram model of the same texts, or None without texts.
 
-    The model is fitted by maximum likelihood, with padding at the beginning of each text. The perplexity
-    describes how predictable the words are; it does not evaluate a model.
+    The model is fitted by maximum likelihood, with padding at the beginning of each text. Its perplexity
+    shows how predictable the words of these texts are.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     before: Counter[tuple[str, ...]] = Counter()

@@ -21,7 +21,7 @@ _PARTS: Final = 10
 
 
 def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics of the messages: of all, and by seat and player, category, result, and act."""
+    """Return statistics of all messages, and of messages by seat and player, category, result and act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         dialogue = reading.dialogue
@@ -48,7 +48,7 @@ def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def winner_of(reading: MeasuredDialogue) -> int | None:
-    """Return the seat with the larger margin, or None if there was a tie or no deal."""
+    """Return the seat with the larger margin in a bargain, or None if there was a tie or no deal."""
     price = agreed_price(reading.dialogue)
     if price is None or reading.listing is None:
         return None
@@ -63,7 +63,7 @@ def _columns(said: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return the perplexity of messages by their acts."""
+    """Return the number and the perplexity of messages with the same acts, for the most frequent acts."""
     texts: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for event in reading.dialogue.said():
@@ -76,7 +76,7 @@ def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics of dialogue acts and their sequences, for whole dialogues and by seat and player."""
+    """Return statistics of dialogue acts and their sequences, overall and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for seat, player in enumerate(reading.dialogue.players):
@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return, for each number of moves, how many dialogues have this length and how many of these succeed."""
+    """Return the number of dialogues, and of successful dialogues, for each number of moves."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:

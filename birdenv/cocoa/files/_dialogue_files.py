@@ -25,15 +25,15 @@ from birdenv.dialogue.record import Example
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"
-"""The action of a judgement, whose time is that of the message that it judges."""
+"""The action of a judgement. A judgement has the time of the message that it is about."""
 
 _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with distinct, increasing times, except that judgements get the time of the judged event.
+    """Return events with distinct, increasing times; a judgement gets the time of the judged event.
 
-    If the judged event is not in the file, its judgement is left out, because CoCoA's reader would fail.
+    A judgement of an event that is not in the file is left out, because CoCoA's reader would fail.
     """
     times: dict[int, int | float] = {}
     last: int | float = -inf
@@ -63,8 +63,9 @@ def _judged(
 ) -> int | None:
     """Return the index of the event that a judgement is about, or None if there is no such event.
 
-    Of several events at its time, the one with its words (`utterance`) is preferred, then the partner's, then
-    the first that this seat has not judged yet. If no event has its time, its words must occur exactly once.
+    Among events with the judgement's time, an event with its words (`utterance`) is preferred, then an event
+    of the partner, then an event that this seat has not judged. If no event has this time, exactly one event
+    must have the words.
     """
     words = _words(judgement["data"].get("utterance")) if isinstance(judgement.get("data"), Mapping) else None
     at = [place for place in places if events[place]["time"] == judgement["time"]]
@@ -81,18 +82,27 @@ def _judged(
 
 
 def _words(data: Any) -> str | None:
-    """Return a text without differences in spaces and case, or None for other data."""
+    """Return a text with normalised spaces and case for comparison, or None if the data is not a text."""
     return " ".join(data.split()).casefold() if isinstance(data, str) else None
 
 
 _STRUCTURED: Final = ("select", "offer", JUDGED)
-"""Actions with JSON data, which some files store as text."""
+"""The actions with structured data, which some files store as JSON text."""
 _BARE: Final = ("accept", "reject", "quit")
-"""Actions without data."""
+"""The actions without data."""
 
 
 class EventRecord(FileObject):
-    """One event in a file. All times are converted to numbers, and structured data is parsed."""
+    """An event in a file.
+
+    Attributes:
+        agent: the seat that acted.
+        time: the time of the event, as a number.
+        action: the name of the action.
+        data: the data of the action; structured data is parsed.
+        start_time: the time at which the person began to type, as a number; None if unknown.
+        metadata: further facts about the event; None if there are none.
+    """
 
     agent: int
     time: int | float
@@ -123,17 +133,22 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Convert the record to an event of a dialogue."""
+        """Return the record as an event of a dialogue."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
 
 class ExampleRecord(FileObject):
-    """One dialogue in a file. Optional fields are None or empty if they are missing.
+    """A dialogue in a file.
 
     Attributes:
-        agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
+        uuid: the id of the dialogue.
+        scenario_uuid: the id of the scenario; empty if the file does not name a scenario.
         scenario: the whole scenario; None if the file has only the scenario's id.
+        agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
+        agents_info: further facts about the systems, and the answers to surveys; None if there are none.
+        outcome: the result of the dialogue; None if the file does not contain a result.
+        events: the events of the dialogue.
     """
 
     uuid: str
@@ -179,7 +194,7 @@ class ExampleRecord(FileObject):
         return self
 
     def example(self) -> Example:
-        """Convert the record to the form in which runs keep dialogues."""
+        """Return the record in the form in which runs store dialogues."""
         return Example(
             self.uuid,
             self.scenario_uuid,
@@ -198,14 +213,14 @@ class ExampleRecord(FileObject):
 
 
 def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[ExampleRecord]:
-    """Read a list of dialogues (`examples.json`, `transcripts.json`).
+    """Read the dialogues of a file such as `examples.json` or `transcripts.json`.
 
     Args:
         path: a file with a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: the scenarios of dialogues that contain only the id of a scenario.
+        scenarios: scenarios for dialogues that contain only the id of their scenario.
 
     Raises:
-        InputError: the file cannot be read, or a record is beyond repair; the message names it.
+        InputError: the file cannot be read, or a record is invalid; the message names the record.
     """
     records = negotiate_records(path) if has_lines(path) else read_records(path, "dialogues")
     examples = as_examples(records, str(path))
@@ -217,7 +232,7 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
 
 
 class Dataset(NamedTuple):
-    """Dialogues for training and for testing."""
+    """Dialogues for training (`train`) and for testing (`test`)."""
 
     train: tuple[ExampleRecord, ...]
     test: tuple[ExampleRecord, ...]
@@ -229,7 +244,7 @@ def read_dataset(
     train_limit: int | None = None,
     test_limit: int | None = None,
 ) -> Dataset:
-    """Read a dataset from files.
+    """Read a dataset of dialogues from files.
 
     Args:
         train: files of dialogues for training.
@@ -246,16 +261,20 @@ def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Convert dialogues from JSON objects, such as those of a run or a study, to records.
+    """Return validated records of dialogues that are given as JSON objects, as runs and studies store them.
+
+    Args:
+        records: the JSON objects.
+        where: the origin of the objects, such as a file, for error messages.
 
     Raises:
-        InputError: a record is beyond repair; the message names it, after `where`.
+        InputError: a record is invalid; the message names the record.
     """
     return read_list(ExampleRecord, list(records), where)
 
 
 def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
-    """Write dialogues in the form that CoCoA's own reader accepts."""
+    """Write dialogues to a file in the form that CoCoA's own reader accepts."""
     write_list(path, [exact(each) for each in examples])
 
 

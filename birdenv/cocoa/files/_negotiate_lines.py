@@ -37,9 +37,9 @@ class _View(NamedTuple):
     """One line; the seat that spoke first comes first.
 
     Attributes:
-        kbs: what each seat knows.
+        kbs: the knowledge of each seat.
         talk: who said what.
-        ends: the seat that was the first to select.
+        ends: the seat that selected first.
         choices: the shares that the line contains, by seat; None for a seat that walked away.
     """
 
@@ -59,10 +59,10 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
     """Return the dialogues of a file in the form of CoCoA's files, without repetitions.
 
     The id of a dialogue is computed from the knowledge and the messages of both seats. Therefore, the same
-    dialogue has the same id in every file. A seat has no selection if no line contains the selection.
+    dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
-        InputError: the file cannot be read, or a line has another format.
+        InputError: the file cannot be read, or the format of a line is wrong.
     """
     found: dict[Any, _View] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):
@@ -115,7 +115,7 @@ def _view(line: str) -> _View | None:
 
 
 def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-    """Yield the selections in a line: its seat's, and perhaps the partner's after it."""
+    """Yield the selections in a line: the selection of the line's seat, and the partner's if it follows."""
     if choice.startswith(_WALKED_AWAY):
         yield own, None
     taken = tuple(map(int, _TAKEN.findall(choice)))

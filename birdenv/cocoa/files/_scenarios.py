@@ -1,4 +1,4 @@
-"""Read and write schemas (the attributes of a game's items) and scenarios (what each of two seats knows)."""
+"""Read and write schemas (the attributes of a game's items) and scenarios (the knowledge of two seats)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ class Attribute(FileObject):
 
 
 class Schema(FileObject):
-    """The attributes of a game's items, in the order of the columns, and the possible values of each type.
+    """The attributes of a game's items, and their possible values.
 
-    Some files list a value twice; `distinct` removes repetitions.
+    Attributes:
+        values: the possible values of each type; a file may repeat values.
+        attributes: the attributes, in the order of the columns.
     """
 
     values: dict[str, list[str]] = Field(default_factory=dict)
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
-        """Return the values of a type in order, without repetitions; upper and lower case count as equal.
+        """Return the values of a type in order, without repetitions. Upper and lower case count as equal.
 
         Raises:
             InputError: the schema has no values of the type.
@@ -57,8 +59,8 @@ class Scenario(FileObject):
 
     Attributes:
         uuid: the scenario's id.
-        attributes: the columns of this scenario: all or some of the schema's, in any order.
-        kbs: for each seat, what it knows: a list of items, or an object with a personal and a shared half.
+        attributes: the columns of this scenario: all or some columns of the schema, in any order.
+        kbs: the knowledge of each seat: a list of items, or an object with a personal and a shared half.
     """
 
     uuid: str
@@ -71,10 +73,10 @@ class Scenario(FileObject):
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the public description of a task of any game to a scenario that CoCoA reads.
+    """Return the public description of a task of any game as a scenario that CoCoA reads.
 
-    A description without `kbs` becomes the knowledge of the first seat, and the second seat knows nothing,
-    because private knowledge is not part of the description.
+    A description without `kbs` becomes the knowledge of the first seat. The second seat then knows nothing,
+    because a public description contains no private knowledge.
     """
     if "kbs" in description:
         return dict(description)
@@ -88,7 +90,7 @@ def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema.
+    """Read a schema from a JSON file.
 
     Raises:
         InputError: the file cannot be read or is not a schema.
@@ -100,10 +102,10 @@ def read_schema(path: Path) -> Schema:
 
 
 def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
-    """Read a list of scenarios. A scenario without attributes gets the attributes of the schema.
+    """Read the scenarios of a file. A scenario without attributes gets the attributes of the schema.
 
     Raises:
-        InputError: the file cannot be read, or a scenario cannot be used.
+        InputError: the file cannot be read, a scenario is invalid, or two scenarios have the same id.
     """
     scenarios = read_list(Scenario, read_records(path, "scenarios"), str(path))
     seen: set[str] = set()
@@ -117,5 +119,5 @@ def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
 
 
 def write_scenarios(path: Path, scenarios: Iterable[Scenario | Mapping[str, Any]]) -> None:
-    """Write scenarios in the form that CoCoA reads. Keys that CoCoA does not know are kept."""
+    """Write scenarios to a file that CoCoA reads. Keys that CoCoA does not know are kept."""
     write_list(path, [each.to_json() if isinstance(each, Scenario) else dict(each) for each in scenarios])

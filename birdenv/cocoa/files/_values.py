@@ -23,14 +23,14 @@ M = TypeVar("M", bound=BaseModel)
 _OLD_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d)-(\d\d)-(\d\d)")
 """Times in the oldest files have hyphens between hours, minutes and seconds."""
 _LATEST: Final = 1e15
-"""Larger floats are too far apart for events that differ by a thousandth of a second."""
+"""The largest time. Larger floats cannot represent differences of a thousandth of a second."""
 _NOTHING: Final = ("", "null", "none", "nan")
 
 
 class FileObject(BaseModel):
     """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
 
-    Null counts as missing. A number is accepted in place of a string.
+    A key with the value null counts as missing. A number is accepted in place of a string.
     """
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
@@ -49,7 +49,7 @@ class FileObject(BaseModel):
         return {name: inner for name, inner in value.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as a JSON object that has only the keys that were set."""
+        """Return the record as a JSON object, without keys that were not set."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -58,7 +58,12 @@ def _has_default(field: FieldInfo) -> bool:
 
 
 def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) -> list[M]:
-    """Validate JSON objects, and return them as records of a model.
+    """Validate JSON objects, and return them as instances of a model.
+
+    Args:
+        model: the model.
+        records: the JSON objects.
+        where: the origin of the objects, such as a file, for error messages.
 
     Raises:
         InputError: a record is invalid; the message names the record and its first invalid field.
@@ -75,7 +80,7 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write records as one JSON list, as CoCoA's readers require, with one record per line."""
+    """Write records to a file as a JSON list, as CoCoA's readers require, with one record per line."""
     lines = ",\n".join(json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
     write_text(path, f"[\n{lines}\n]\n")
 
@@ -94,7 +99,10 @@ def without_nan(value: Any) -> Any:
 
 
 def from_text(value: Any) -> Any:
-    """Parse a string that contains JSON; return any other value unchanged. Strings like `null` give None."""
+    """Return the value of a string that contains JSON; return any other value unchanged.
+
+    An empty string and strings such as `null` or `nan` become None.
+    """
     if not isinstance(value, str):
         return value
     if value.strip().lower() in _NOTHING:
@@ -108,7 +116,7 @@ def from_text(value: Any) -> Any:
 
 
 def as_terms(data: Any) -> Any:
-    """Return the terms of an offer as an object, even if the file contains only the price, or strings."""
+    """Return the terms of an offer as an object, even if the data is only a price or JSON in a string."""
     data = from_text(data)
     if not isinstance(data, Mapping):
         is_price = isinstance(data, int | float) and not isinstance(data, bool)
@@ -118,9 +126,10 @@ def as_terms(data: Any) -> Any:
 
 
 def as_time(value: Any) -> int | float | None:
-    """Convert a time (a counter, a number of seconds, a string with a number, or a date) to a number.
+    """Return a time as a number: the time may be a number, a string with a number, or a date.
 
-    A date becomes seconds since 1970, and counts as UTC if it has no time zone. A missing time is None.
+    A date becomes seconds since 1970, and counts as UTC if it has no time zone. For a missing time, the
+    result is None.
 
     Raises:
         ValueError: the value is not a time, or is too large.

@@ -1,4 +1,4 @@
-"""Measures of the dialogues of CoCoA's games, and the display of what each seat knew."""
+"""Measures of the dialogues of CoCoA's games, and the display of each seat's knowledge."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
 
 
 def _rows(known: Any) -> list[Mapping[str, Any]]:
-    """Return the rows of a list of items, or pairs of names and values."""
+    """Return the rows of a table that shows a seat's knowledge: its items, or names and values."""
     if isinstance(known, Mapping):
         return [{"": name, "value": value} for name, value in _pairs(known)]
     return [each if isinstance(each, Mapping) else {"": str(each)} for each in known]

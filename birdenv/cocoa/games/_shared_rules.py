@@ -45,7 +45,7 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """Return how many scenarios to generate if there is no file of scenarios."""
+        """Return the number of scenarios to generate if no file of scenarios is set."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
@@ -62,7 +62,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for scenarios that are generated or have no attributes; None if there is none."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 
@@ -88,13 +88,16 @@ MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say somet
 MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
 
 _FEW: Final = 10
-"""People are told the number of remaining moves when there are no more than this."""
+"""People are told the number of remaining moves if it is not larger than this number."""
 
 
 class TwoSeats(Rules):
-    """Rules for two seats. With cross-talk, both may move at any time; otherwise, they take turns.
+    """Rules for two seats, which subclasses complete with `decide`: the effect of moves other than messages.
 
-    The rules play messages themselves. Subclasses implement `decide` for all other moves.
+    Args:
+        kbs: the knowledge of each seat.
+        cross_talk: True to let both seats move at any time, False to let them take turns.
+        max_events: the number of moves after which the dialogue is truncated.
     """
 
     def __init__(self, kbs: Any, cross_talk: bool, max_events: int) -> None:
@@ -121,7 +124,7 @@ class TwoSeats(Rules):
         return self.kbs[seat]
 
     def decide(self, seat: int, move: Move) -> Reply:
-        """Play a move that is not a message."""
+        """Play a move that is not a message, and return the reply to its seat."""
         raise NotImplementedError
 
     def play(self, seat: int, move: Move) -> Reply:
@@ -149,8 +152,8 @@ class ScenarioTasks(TaskList):
     Args:
         scenarios: the scenarios.
         settings: the game's settings.
-        start: returns the rules of an episode about a scenario; raises `ValueError` if the knowledge of the
-            two seats does not match.
+        start: a function that returns the rules of an episode about a scenario; it raises `ValueError` if the
+            knowledge of the two seats does not match.
         knowledge: the type against which the knowledge of each seat is checked.
 
     Raises:

@@ -72,7 +72,10 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """The rules of one episode, which ends when both seats have selected or one seat walks away."""
+    """The rules and the state of an episode of DealOrNoDeal.
+
+    The episode ends when both seats have selected a share, or when a seat walks away.
+    """
 
     seats = SEATS
 
@@ -113,7 +116,10 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it: selections of the partner are hidden."""
+        """Return an event as a seat may see it, or None if the seat must not see it.
+
+        A seat does not see the selections of its partner.
+        """
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -143,7 +149,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """One kind of thing: how many things of this kind there are, and what each is worth to the seat."""
+    """A kind of thing: its name, the number of such things, and the value of each to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -155,10 +161,10 @@ class DealSettings(ScenarioSettings):
 
 
 def generate(number: int, seed: int = 0) -> list[Scenario]:
-    """Generate scenarios of 5 to 7 things, which together are worth 10 points to each seat.
+    """Generate scenarios with 5 to 7 things, whose total value is 10 points for each seat.
 
-    As in Lewis et al. (2017), at least one thing has a value for both seats, and everything has a value for
-    at least one of them.
+    As in Lewis et al. (2017), at least one thing has a value for both seats, and every thing has a value for
+    at least one seat.
     """
     rng = Random(seed)
     return [_scenario(rng) for _ in range(number)]

@@ -18,7 +18,7 @@ from birdenv.dialogue.players import Player, PlayerFactory
 from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
-_NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share
+_NEAR: Final = 0.05  # the largest relative difference of prices that count as equal
 
 
 @runtime_checkable
@@ -26,13 +26,13 @@ class Foretells(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: True to choose the most probable act, False to sample an act. Tests set it to True.
+        is_greedy: True to choose the most probable act, False to sample an act. `foretell` sets it to True.
     """
 
     is_greedy: bool
 
     def probabilities(self, view: View) -> Mapping[Act, float]:
-        """Return, for each act, the probability that the next move after a view has this act."""
+        """Return the probability of each act that the player can make next, given the seat's view."""
         ...
 
 
@@ -41,7 +41,10 @@ class ForetellsWords(Protocol):
     """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return negative log-probabilities: of the tokens since the seat's last move, and of the move."""
+        """Return negative log-probabilities: a list for the tokens before a move, and a list for the move.
+
+        The first list begins after the seat's previous move.
+        """
 
 
 @dataclass
@@ -51,22 +54,22 @@ class Foretold:
     Attributes:
         dialogues: the number of dialogues.
         moves: the number of recorded moves, without moves that the rules do not allow.
-        silent: the number of moves at which the player would have said nothing.
+        silent: the number of moves at which the player predicted no move.
         actions: the number of moves whose action the player predicted.
         acts: the number of moves whose act the player predicted: the action, and the intent and the named
             attributes of each sentence.
-        names: how many entities (values, prices) the predicted moves name, how many the recorded moves name,
-            and how many both name.
+        names: the number of entities (values, prices) in the predicted moves, in the recorded moves, and in
+            both.
         surprise: the negative log-probability of each recorded act that the player knows; empty if the player
             gives no probabilities.
-        unknown: the number of acts that the player does not know.
-        frequent: the number of moves that have the most frequent act of all, as a baseline.
+        unknown: the number of recorded acts that the player does not know.
+        frequent: the number of moves with the most frequent act, as a baseline for `acts`.
         words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
-            and the number of tokens; empty if the player gives no probabilities of words.
+            and the number of tokens; both are 0 if the player gives no probabilities of words.
         own_words: like `words`, but only for the tokens of the seats' own moves.
         selections: for each dialogue, the number of selections (an item, numbers, a price) that the player
             predicted, and the number of all selections.
-        seconds: the processor time of each move. `figures` leaves it out, because it differs between runs.
+        seconds: the processor time of each move. It differs between runs, so `figures` leaves it out.
     """
 
     dialogues: int = 0
@@ -85,7 +88,7 @@ class Foretold:
 
     @property
     def perplexity(self) -> float | None:
-        """Return the perplexity of the acts that the player knows, or None without probabilities."""
+        """Return the perplexity of the recorded acts that the player knows, or None without probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
 
     @property
@@ -95,13 +98,13 @@ class Foretold:
 
     @property
     def entity_f1(self) -> float | None:
-        """Return the F1 score of the predicted entities, or None if no move names any."""
+        """Return the F1 score of the predicted entities, or None if no move names an entity."""
         guessed, recorded, both = self.names
         return 2 * both / (guessed + recorded) if guessed + recorded else None
 
     @property
     def time_of_a_move(self) -> str:
-        """Describe the processor time of the player's moves in words."""
+        """Return a description of the processor time per move: the median and the 99th percentile."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
         return (
@@ -109,7 +112,7 @@ class Foretold:
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return all figures by name. A figure that is not defined is None."""
+        """Return all results by name. Undefined results are None, or a figure without a value."""
         rounded = {
             "action_accuracy": self._share(self.actions),
             "act_accuracy": self._share(self.acts),
@@ -155,16 +158,17 @@ def foretell(
     progress: Callable[[float], None] = lambda share: None,
     seats: Collection[int] | None = None,
 ) -> Foretold:
-    """Ask a player for a move at every turn of recorded dialogues, and compare it with the recorded move.
+    """Return how well a player predicts the moves of recorded dialogues.
 
-    The dialogue continues with the recorded moves, so the player never sees its own predictions.
+    The player is asked for a move at every turn, but the dialogue continues with the recorded move.
+    Therefore, the player never sees its own predictions.
 
     Args:
         transcripts: the dialogues.
-        factory: returns a player for one seat of one dialogue.
-        argument: the argument of the player's spec.
+        factory: a function that returns a player for one seat of one dialogue.
+        argument: the argument of the factory, such as `FILE` in `learned:FILE`.
         seed: the seed of the players.
-        progress: is called with the completed share of the dialogues, from 0 to 1.
+        progress: a function that is called with the completed share of the dialogues, from 0 to 1.
         seats: the seats whose moves are predicted (default: all).
     """
     found = Foretold(dialogues=len(transcripts))
@@ -197,7 +201,7 @@ def foretell(
 
 
 def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
-    """Add one move to what was found, and return its act."""
+    """Compare a recorded move with the player's move, add the result to `found`, and return the act."""
     began = process_time()
     guess = as_move(player.move(view))
     found.seconds.append(process_time() - began)
@@ -236,7 +240,7 @@ def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
 
 
 def _made(player: Player, view: View, action: str) -> Move | None:
-    """Return the move of a player for which only one action is legal, or None."""
+    """Return the player's move if `action` were the only legal action, or None without such a move."""
     made = as_move(player.move(view._replace(legal=(action,))))
     return made if made is not None and made.action == action else None
 
@@ -246,7 +250,7 @@ def _selects(move: Move) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return True if selections are equal. Of offers, only the prices count, which may differ a little."""
+    """Return True if two selections are equal. Offers are equal if their prices are nearly equal."""
     price, price_of_other = (
         each.get("price") if isinstance(each, Mapping) else None for each in (one, other)
     )

@@ -17,14 +17,14 @@ class SelfPlay:
     """The results of dialogues between players.
 
     Attributes:
-        players: the names of the players.
-        successes: for each dialogue, True if both seats reached the goal: the same friend, or a deal.
+        players: the players, such as `learned:FILE`.
+        successes: for each dialogue, True if it reached the goal of the game, such as a deal.
         events: the number of events in each dialogue.
         selections: the total number of `select` moves.
-        rewards: the rewards of each dialogue, by player.
+        rewards: for each dialogue, the rewards in the order of `players`.
         tasks: the task of each dialogue, because dialogues about the same task are not independent.
-        optimal: for each dialogue, whether its deal was Pareto-optimal: no other deal would have been better
-            for one player and no worse for the other. None if there was no deal, or if shares are not known.
+        optimal: for each dialogue, True if its deal was Pareto-optimal (see `is_optimal`); None if there was
+            no deal, or if the game does not divide things.
     """
 
     players: Sequence[str]
@@ -36,7 +36,13 @@ class SelfPlay:
     optimal: list[bool | None] = field(default_factory=list)
 
     def add(self, dialogue: Dialogue, task: str, turned: int = 0) -> None:
-        """Add a finished dialogue. `turned` is the index of the seat in which the first player sat."""
+        """Add the results of a finished dialogue.
+
+        Args:
+            dialogue: the dialogue.
+            task: the id of its task.
+            turned: the index of the seat in which the first player sat.
+        """
         outcome = dialogue.outcome()
         self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
         self.events.append(len(dialogue.events))
@@ -48,7 +54,7 @@ class SelfPlay:
         self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
 
     def figures(self) -> dict[str, Any]:
-        """Return all figures by name. A figure that is not defined is None."""
+        """Return all results by name. Undefined results are None, or a figure without a value."""
         found = sum(self.successes)
         return {
             "dialogues": len(self.successes),
@@ -61,7 +67,7 @@ class SelfPlay:
         }
 
     def _figure(self, values: Sequence[float | None], *, is_rate: bool = False) -> Figure:
-        """Return the mean of values, with an interval over tasks."""
+        """Return the mean of values, with a confidence interval over tasks."""
         pairs = [
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]
@@ -75,7 +81,12 @@ class SelfPlay:
 def is_optimal(kbs: Sequence[Sequence[Mapping[str, Any]]], split: Sequence[Mapping[str, int]]) -> bool:
     """Return True if a division of the things is Pareto-optimal.
 
-    This means that no other division is better for one seat and no worse for the other."""
+    This means that no other division is better for one seat and no worse for the other.
+
+    Args:
+        kbs: the knowledge of each seat: the kinds of things, with their counts and values.
+        split: the number of things of each kind that each seat gets.
+    """
     values = [[kind["Value"] for kind in kb] for kb in kbs]
     counts = [kind["Count"] for kind in kbs[0]]
 
@@ -100,19 +111,18 @@ def self_play(
     settings: Mapping[str, Any] | None = None,
     turning: bool = True,
 ) -> SelfPlay:
-    """Let players hold dialogues about the tasks of a game.
+    """Let players hold dialogues about the tasks of a game, and return the results.
 
-    The players change seats after the first half of the dialogues. The right to move first alternates
-    between the seats.
+    The seats alternate in making the first move.
 
     Args:
         game: the game.
-        players: the specs of the players, one for each seat. Results are listed in this order.
-        number: the number of dialogues; tasks are repeated if there are fewer of them.
+        players: a player for each seat, such as `learned:FILE`. Results are listed in this order.
+        number: the number of dialogues; tasks are repeated if the game has fewer tasks.
         seed: the seed of the players.
-        progress: is called with the completed share of the dialogues, from 0 to 1.
-        settings: settings of the game.
-        turning: True to change seats after the first half, False to keep them.
+        progress: a function that is called with the completed share of the dialogues, from 0 to 1.
+        settings: the settings of the game.
+        turning: True if the players swap seats after the first half of the dialogues.
     """
     found = SelfPlay(players)
     done = 0

@@ -1,12 +1,12 @@
-"""PostgreSQL servers, embedded or external, and the template databases on them.
+"""Manage PostgreSQL servers, embedded or external, and the template databases on them.
 
     with find_server() as server:                       # started if necessary; stopped after its last user
         load_from_sqlite(server, SqliteSource("dev_databases"), "superhero")
         template = find_template(server, "superhero")
         with server.connect(template.name) as connection: ...
 
-A template database holds the contents of one benchmark database. Its comment describes these contents
-(`Stamp`). Only loading writes to a template.
+A template database holds the contents of one benchmark database, and its comment describes these contents
+(`Stamp`). A template changes only when its database is loaded again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Convert the server's answers into values: errors, and rows within their allowance.
+"""Convert the server's answers into values: errors, and rows within the limits on them.
 
 Values for which Python has no type stay text. Dates and times outside Python's calendar (infinity, BC, the
 year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
-padding. JSON is an error if its nesting is too deep for comparing, hashing and writing it.
+padding. JSON that is nested too deeply to be compared, hashed and written is an error.
 
-The databases and roles of episodes have unique names on the server. Messages, and values of the
-types that hold such names (`current_database()`, `current_user`, catalog columns), show a stable name
-instead, which is the same in every run.
+The databases and roles of episodes have unique names on the server. Error messages, and values of the types
+that hold such names (`current_database()`, `current_user`, catalog columns), show a replacement that is the
+same in every run.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
 
 
 def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
-    """Return the text with each key of `shown` replaced by the value of that key."""
+    """Return the text with each key of `shown` replaced by its value."""
     for name, other in shown.items():
         text = text.replace(name, other)
     return text
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Let a connection replace the keys of `shown` by their values, wherever the type may hold names."""
+    """Make a connection replace the keys of `shown` by their values, in all types that hold names."""
     written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
@@ -65,13 +65,13 @@ _BRACKETS: Final = re.compile(rb"[\[\]{}]")
 
 
 def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
-    """Let a connection convert values by the rules of this module."""
+    """Make a connection convert values by the rules in this module's docstring."""
     for name, loader in _LOADERS.items():
         connection.adapters.register_loader(name, loader)
 
 
 class _OrText(Loader):
-    """Return a value as text if psycopg's own loader refuses it."""
+    """Converts a value as psycopg does, or leaves it as text if psycopg cannot convert it."""
 
     def load(self, data: Any) -> Any:
         try:
@@ -81,7 +81,7 @@ class _OrText(Loader):
 
 
 class _IntervalOrText(_OrText, IntervalLoader):
-    """Keep intervals with months or years as text: a month has no fixed length as a `timedelta`."""
+    """Leaves intervals with months or years as text, because a `timedelta` has no months."""
 
     def load(self, data: Any) -> Any:
         text = bytes(data)
@@ -91,7 +91,7 @@ class _IntervalOrText(_OrText, IntervalLoader):
 def levels_of_json(text: bytes) -> int:
     """Return the nesting depth of a JSON text, in linear time.
 
-    A result up to `MOST_LEVELS` is only an upper bound.
+    If the result is at most `MOST_LEVELS`, it is only an upper bound of the depth.
     """
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
@@ -104,7 +104,7 @@ def levels_of_json(text: bytes) -> int:
 
 
 class _Bounded(Loader):
-    """Refuse JSON that is nested too deeply."""
+    """Loads JSON, and refuses JSON that is nested too deeply."""
 
     def load(self, data: Any) -> Any:
         if levels_of_json(bytes(data)) > MOST_LEVELS:
@@ -153,12 +153,12 @@ _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
 
 
 def sqlstate(answer: PGresult) -> str:
-    """Return the SQLSTATE of an error, or an empty string if the error is not from the server."""
+    """Return the SQLSTATE of an error, or an empty string if the server did not report the error."""
     return _field(answer, "SQLSTATE")
 
 
 def query_error(answer: PGresult) -> QueryError:
-    """Convert an error from the server. Its message is on one line and ends with the SQLSTATE."""
+    """Convert an error from the server into a one-line `QueryError` that ends with the SQLSTATE."""
     state, message = sqlstate(answer), " ".join(_field(answer, "MESSAGE_PRIMARY").split())
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
@@ -180,10 +180,10 @@ _CELL_BYTES: Final = 120
 
 
 class Rows:
-    """Collects the rows of a statement within its allowance, or passes them to a sink.
+    """Collects the rows of a statement within its limits, or passes them to a sink.
 
     Args:
-        values: converts values.
+        values: the psycopg transformer that converts the values.
         allowance: the limits on rows and bytes.
         sink: the receiver of the rows; None to collect them.
     """
@@ -201,12 +201,12 @@ class Rows:
         self.is_enough = False
         """Whether no more rows are needed."""
         self.is_cut = False
-        """Whether there were more rows than the allowance, or the sink wanted no more."""
+        """Whether rows were left out, because of the limit on rows or because the sink needed no more."""
         self.failure: QueryError | None = None
         """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the rows of an answer. `received` is a lower bound of the bytes received so far."""
+        """Read the rows of one answer. `received` is a lower bound of all bytes received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None
@@ -235,7 +235,7 @@ class Rows:
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:
-        """Return whether the rows fit. They are counted exactly once an upper bound exceeds the allowance."""
+        """Return whether all rows so far fit. Bytes are estimated until the estimate exceeds the limit."""
         if not self._is_counted:
             cells = (len(self.columns or ()) + 1) * self._count
             if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:
@@ -247,5 +247,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return the error for rows that take more bytes than the allowance."""
+    """Return the error for rows that exceed the limit on bytes."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

@@ -1,8 +1,7 @@
 """Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
 
-Names in the schema `public` are written without the schema. Objects that belong to extensions, owners, rights
-and comments are left out. The ids of objects on the server affect nothing but the order of tables in
-`schema_text`.
+Names in the schema `public` are written without the schema. Objects of extensions are left out, and so are
+owners, rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
 """
 
 from __future__ import annotations
@@ -163,16 +162,16 @@ class _UnreadableError(Exception):
 def read_state(
     session: Session, like: DatabaseState | None, allowance: Callable[[], Allowance]
 ) -> DatabaseState | QueryError:
-    """Return the committed schema and contents, read in a session that nobody else uses.
+    """Return the committed schema and contents of a database.
 
-    In the schema, the key of a trigger includes the name of the table, and the key of a routine includes the
-    types of the arguments. Catalog queries look names up in `pg_catalog` only, because a graded script may
-    have created objects with the same names.
+    In the schema, the key of a trigger includes the name of its table, and the key of a routine includes its
+    argument types. Catalog queries look up names in `pg_catalog` only, because a graded script may have
+    created objects with the same names.
 
     Args:
-        session: the session to read in.
+        session: the session in which to read. No other code may use it at the same time.
         like: a state to compare with, or None. If the schemas differ, the contents are not read.
-        allowance: returns the limits for the next statement. The limit on bytes also applies to all contents
+        allowance: returns the limits on the next statement. Its limit on bytes also applies to all contents
             together.
     """
     session.command("SET search_path = pg_catalog, pg_temp")
@@ -208,7 +207,7 @@ def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError
 
 
 def _content(session: Session, sql: str, allowance: Allowance) -> Result:
-    """Read a table or view in a read-only transaction, because a view may call any function."""
+    """Return the rows of a table or view. The transaction is read-only, as a view may call any function."""
     failure = session.command("BEGIN TRANSACTION READ ONLY")
     result = failure or session.run(sql, allowance)
     session.command("ROLLBACK")

@@ -1,13 +1,14 @@
 """Run one statement on a non-blocking connection, with a deadline and a disk quota.
 
-libpq is driven without blocking, so that the waiting thread can also stop the statement: at the deadline, or
-when the database has grown too much, it asks the server to cancel the statement, and cuts the connection one
-second later. Received bytes are counted even before a row is complete, as far as libpq reports them.
+libpq is used without blocking, so that the thread that waits for the answer can also stop the statement. At
+the deadline, or when the database has grown too much, it asks the server to cancel the statement; if that has
+no effect within one second, it cuts the connection. Received bytes are counted even before a row is complete,
+as far as libpq reports them.
 
-PostgreSQL has no quota for a database. The waiting thread therefore checks the size of the clone's files from
-time to time, and cancels a statement that exceeds the limit. The excess is at most what can be written
-between two checks. A cancelled statement may leave its data in the files; statements that read or free space
-still run after that.
+PostgreSQL has no disk quota for a database. Therefore the waiting thread checks the size of the clone's files
+from time to time, and cancels a statement that exceeds the limit. The database can exceed the limit only by
+the amount that is written between two checks. The data of a cancelled statement may remain in the files, but
+statements that read or free space can still run.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ _SLACK: Final = 16 * 2**20  # reading may add this much: free space maps and oth
 
 
 class DiskQuota:
-    """The disk quota of a clone. `ask` asks another thread by how many bytes the clone has grown."""
+    """The disk quota of a clone.
+
+    Args:
+        ask: asks another thread how many bytes larger the clone is than its template.
+    """
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
@@ -52,19 +57,19 @@ class DiskQuota:
         self._allowed: int | None = MOST_GROWTH  # None after a stop, until the next check
 
     def begin(self) -> None:
-        """Record that a statement has started."""
+        """Record that a statement is starting."""
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Record that the statement has ended, and pause the countdown to the next check."""
+        """Record that the statement has ended, and stop the countdown to the next check until `begin`."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return the seconds until `is_beyond` must be called again."""
+        """Return how many seconds may pass until `is_beyond` must be called again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Return whether the running statement must be stopped. Returns True only once for each excess."""
+        """Return whether the running statement must be stopped. Each excess is reported only once."""
         now = time.monotonic()
         if now < self._due:
             return False
@@ -103,20 +108,20 @@ class NonblockingConnection:
         self.was_stopped = False
         """Whether the latest statement was cancelled for any reason, including `stop`."""
         self.was_late = False
-        """Whether it was cancelled at its deadline."""
+        """Whether the latest statement was cancelled at its deadline."""
         self.was_overgrown = False
-        """Whether it was cancelled because it wrote too much."""
+        """Whether the latest statement was cancelled because it wrote too much."""
         self.received = 0
-        """Lower bound of the bytes received for it."""
+        """A lower bound of the bytes received for the latest statement."""
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the connection is gone."""
+        """Return whether the connection to the server is lost."""
         return self._libpq.status != ConnStatus.OK
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is alive, and no unrequested message from the server is waiting."""
+        """Return whether the connection is alive, and the server has sent no unrequested message."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
@@ -130,11 +135,11 @@ class NonblockingConnection:
             sql: one statement, or several if `script` is true.
             seconds: the time until the deadline.
             most_bytes: maximum size of a row in bytes.
-            script: whether several statements are allowed; if not, the server refuses them.
+            script: whether several statements are allowed; otherwise, the server refuses more than one.
             growth: the disk quota of the database; None for no quota.
 
         Raises:
-            OverflowError: a row is far larger than `most_bytes`. The connection is cut.
+            OverflowError: a row is far larger than `most_bytes`. The connection has been cut.
         """
         self.was_stopped = self.was_late = self.was_overgrown = False
         self.received = 0
@@ -172,7 +177,7 @@ class NonblockingConnection:
         self._connection.close()
 
     def cut(self) -> None:
-        """Cut the connection at once, without waiting for the server."""
+        """End the connection at once, without waiting for the server."""
         if not self._connection.closed:
             with suppress(OSError), socket.socket(fileno=os.dup(self._libpq.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)
@@ -192,7 +197,7 @@ class NonblockingConnection:
         return self._libpq.get_result()
 
     def _flush(self) -> None:
-        """Send all of a long text. The server may have to send something before it receives more."""
+        """Send a whole text, even if it is so long that the server sends something before it reads on."""
         while self._libpq.flush():
             self._ready.modify(self._libpq.socket, select.POLLIN | select.POLLOUT)
             try:
@@ -204,7 +209,7 @@ class NonblockingConnection:
                 self._libpq.consume_input()
 
     def _wait(self) -> bool:
-        """Wait for the server. Return False if it did not answer in time and the connection was cut."""
+        """Wait for the server. If it does not answer in time, cut the connection and return False."""
         while True:
             growth = None if self.was_stopped else self._growth
             if growth is not None and growth.is_beyond():

@@ -1,9 +1,9 @@
-"""An episode's own PostgreSQL database. Every statement returns a value, and the template never changes.
+"""The PostgreSQL database of one episode. Every statement returns a value, and the template never changes.
 
-An episode starts in sessions on a shared database, as a role that may only read and can leave nothing behind.
-The first statement that is not a plain query, or that the shared database refuses, moves the episode to a
-clone: the statement is run again in the clone, and the episode stays there. So all state that a statement can
-leave behind (transactions, temporary tables, settings, locks) is in the clone from the start.
+An episode starts in a database that it shares with other episodes, as a role that may only read. The first
+statement that is not a plain query, or that the shared database refuses, moves the episode to a clone of its
+own: that statement and all later ones run in the clone. Therefore everything that a statement can leave
+behind (transactions, temporary tables, settings, locks) is in the clone.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_scri
 
 
 def _is_shared(words: tuple[str, ...]) -> bool:
-    """Return whether a statement with these first words may run in the shared database, as gold SQL does.
+    """Return whether a statement with these first words may run in the shared database.
 
-    EXPLAIN with options may not: ANALYZE and BUFFERS show which tables were read before.
+    EXPLAIN with options may not: gold SQL runs there, too, and ANALYZE and BUFFERS show which tables were
+    read before.
     """
     if words[:1] == ("EXPLAIN",):
         return words[1:] in (("SELECT",), ("WITH",), ("VALUES",), ("TABLE",))
@@ -49,7 +50,14 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What all episodes on one template share: the server, and the copies of the template."""
+    """The objects that all episodes on one template share.
+
+    Attributes:
+        server: the server.
+        pool: the pool of clones for episodes that write.
+        readers: the pool of sessions for episodes that only read.
+        copies: the names of the template and its copies.
+    """
 
     server: PostgresServer
     pool: ClonePool
@@ -58,11 +66,11 @@ class EpisodeContext:
 
 
 class PostgresDatabase:
-    """One episode's database, opened by `PostgresSource.open`. Only one thread may use it at a time.
+    """The database of one episode, opened by `PostgresSource.open`. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
-    raises no exception: it returns a `QueryResult` or a `QueryError`. If the server is lost, methods raise
-    `ServerError`, and the episode is over. Using a closed database raises `ValueError`.
+    never raises an exception: the result is a `QueryResult` or a `QueryError`. If the server is lost, methods
+    raise `ServerError`, and the episode cannot continue. Using a closed database raises `ValueError`.
     """
 
     def __init__(self, surroundings: EpisodeContext, limits: Limits, source: object) -> None:
@@ -75,25 +83,25 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has written something, and therefore has its own clone."""
+        """Return whether the episode has written something, and therefore works on its own clone."""
         return self._private is not None or self._start is not None
 
     @property
     def scope(self) -> None:
-        """Return None: no statement on PostgreSQL is marked as repeatable."""
+        """Return None, because no statement on PostgreSQL is ever marked as repeatable."""
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, as the agent does.
+        """Run one statement of any kind, such as an agent may submit.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. A plain query with more rows is
-        stopped; other statements run to their end. The time to make a clone for the first writing statement
-        does not count. Raises `ValueError` if `rows` is negative.
+        stopped; other statements run to completion. The time to make a clone for the first writing statement
+        does not count towards the limits. Raises `ValueError` if `rows` is negative.
         """
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query (SELECT, WITH, VALUES or TABLE) that only reads, as grading does.
+        """Run one plain query (SELECT, WITH, VALUES or TABLE) that only reads. Grading uses this.
 
         The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
         change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
@@ -101,17 +109,18 @@ class PostgresDatabase:
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more.
+        """Run a query as `query` does, passing its rows to `sink` as they arrive.
 
-        The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early.
+        The result has no rows. It is truncated if the sink needed no more rows, or if there were more than
+        `limits.rows`.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
+        """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns this error, without undoing earlier statements. Otherwise
-        returns the result of the last statement, or an empty result if there was none.
+        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
+        result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())
@@ -127,9 +136,9 @@ class PostgresDatabase:
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
-        If `like` is given and has another schema, the contents are not read. Each table is read under
-        `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. A table that
-        exceeds them is an error in the contents.
+        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
+        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
+        table that exceeds a limit, the contents hold an error.
         """
         self._check_open()
         deadline = time.monotonic() + self._limits.seconds_in_all
@@ -146,10 +155,10 @@ class PostgresDatabase:
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and return the committed contents as a value.
+        """Roll back any open transaction, and save the committed contents as a value.
 
-        `restore` accepts the checkpoint here, or in another episode of this process on the same template.
-        Temporary tables, settings and locks are not part of a checkpoint: the episode continues in a new
+        The checkpoint can be passed to `restore` here, or in another episode of this process on the same
+        template. It does not include temporary tables, settings and locks: the episode continues in a new
         session without them.
         """
         self._check_open()
@@ -166,7 +175,7 @@ class PostgresDatabase:
         return self._start
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go back to the contents of a checkpoint, and discard all other changes.
+        """Restore the contents of a checkpoint, discarding all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another database, version or engine.
         """
@@ -220,7 +229,7 @@ class PostgresDatabase:
         )
 
     def _own(self) -> PrivateClone:
-        """Return the episode's clone, making it first if necessary."""
+        """Return the episode's clone, creating it if necessary."""
         if self._private is None:
             around = self._around
             start = self._start.clone if self._start is not None else None
@@ -248,7 +257,7 @@ class PostgresDatabase:
         )
 
     def _allowance_until(self, deadline: float) -> Allowance:
-        """Return the limits for the next statement before a common deadline."""
+        """Return the limits on the next of several statements that share a deadline."""
         allowance, left = self._allowance(None), deadline - time.monotonic()
         if left >= allowance.seconds:
             return allowance

@@ -1,4 +1,4 @@
-"""Statements that revoke rights from agents. PostgreSQL grants these rights to everybody by default.
+"""SQL that revokes rights from agents, which PostgreSQL grants to every role by default.
 
 The statements run once, as a superuser, in the database that is copied for episodes. Rights belong to a
 database, and are copied with it.
@@ -64,8 +64,8 @@ DO $do$ DECLARE d record; BEGIN
   LOOP EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', d.datname); END LOOP;
 END $do$;
 """
-"""Allow connections to templates, and on the embedded server to any database, only to roles that were granted
-access by name. The lock keeps two processes from updating the same rows at the same time."""
+"""Let only roles that were granted access by name connect to templates (on the embedded server: to any
+database). The lock keeps two processes from updating the same rows at the same time."""
 
 
 def _pattern(words: str) -> str:
@@ -129,8 +129,8 @@ DO $do$ DECLARE s record; BEGIN
 END $do$;
 """ + _HIDE_EXTENSIONS.format(also=", {reader}")
 )
-"""For the database that many episodes read: revoke everything by which a plain SELECT could wait, or leave
-something behind in the database or in a session; and grant reading to the role `reader`."""
+"""In the database that many episodes read, revoke everything by which a plain SELECT could wait, or leave
+something behind in the database or in a session. Let the role `reader` read the database."""
 
 HAND_OVER: Final = f"""
 DO $do$ DECLARE o record; BEGIN

@@ -1,12 +1,13 @@
-"""Read-only queries on an external PostgreSQL server, named by a connection string.
+"""Run read-only queries on an external PostgreSQL server, given by a connection string.
 
-Each query runs in its own session, so that nothing it leaves behind (settings, locks, temporary tables)
-affects the next query. The transaction is made read-only, and a first query in it keeps it read-only. The
-query is declared as a cursor, which accepts only one plain query, and then run. (Rows are not fetched from
-the cursor, because the server would write each chunk of them to disk first.)
+Each query runs in a session of its own, so that nothing it leaves behind (settings, locks, temporary tables)
+affects the next query. Its transaction is read-only, and `SELECT 1` runs first, after which the transaction
+cannot be made writable. Before the query runs, a cursor is declared for it, which PostgreSQL allows only for
+a single plain query. (Rows are not fetched through the cursor, because the server would first write them to
+disk.)
 
-This does not restrict the role itself: a superuser's SELECT can read and write files of the server
-(`ServerVersion.superuser`). Use a role that may only read.
+This does not restrict the role itself: a superuser's SELECT can read and write files of the server (see
+`ServerVersion.superuser`). Therefore connect as a role that may only read.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ _LATE: Final = QueryError("timeout", "")
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """What a server says about itself.
+    """The version of a server, and the rights that birdenv has there.
 
     Attributes:
         engine: the engine and its version, such as `PostgreSQL 15.18`.
-        superuser: whether the role that connects is a superuser there.
+        superuser: whether the role that connects is a superuser on the server.
     """
 
     engine: str
@@ -49,7 +50,7 @@ class ServerVersion:
 class PostgresQueries:
     """Runs plain queries on one database, each in a new session. Thread-safe.
 
-    No error message contains a password. Raises `InputError` if `dsn` is not a valid connection string.
+    Error messages never contain a password. Raises `InputError` if `dsn` is not a valid connection string.
     """
 
     dialect = "postgres"
@@ -60,7 +61,7 @@ class PostgresQueries:
         self._unreachable = 0  # times in a row
 
     def server(self) -> ServerVersion | NoAnswerError:
-        """Connect once, and return the version of the server, or the error."""
+        """Connect to the server. Return its version, or an error if that fails."""
         result = self.query("SELECT current_setting('server_version'), current_setting('is_superuser')")
         if isinstance(result, NoAnswerError):
             return result
@@ -70,11 +71,11 @@ class PostgresQueries:
         return ServerVersion(f"PostgreSQL {version.split()[0]}", superuser == "on")
 
     def query(self, sql: str, limits: Limits = _DEFAULT_LIMITS) -> Result:
-        """Run one plain query (SELECT, WITH, VALUES, TABLE) under limits.
+        """Run one plain query (SELECT, WITH, VALUES or TABLE) under limits.
 
-        Other statements are refused, with a `denied` or a `syntax` error. Error messages end with the
-        SQLSTATE. After a lost connection, the query is tried once more. If the query fails through no fault
-        of its own, as after a second lost connection, the result is a `NoAnswerError`.
+        Other statements are refused with a `denied` or a `syntax` error. Error messages end with the
+        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the fault of the
+        query, such as a second lost connection, is returned as a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:
@@ -107,9 +108,10 @@ class PostgresQueries:
         return type(result)(result.kind, result.message, elapsed)
 
     def _explained(self, error: QueryError, session: Session, limits: Limits) -> QueryError:
-        """Adapt an error: `denied` is kept for statements other than plain queries.
+        """Return an error with the kind that callers expect: `denied` only if the SQL is not a plain query.
 
-        A cursor reports INTO as a syntax error. Reading a table without the right to is an `engine` error.
+        PostgreSQL reports INTO in a cursor as a syntax error, and missing rights on a table (here an `engine`
+        error) as a denial.
         """
         state, kind, message = session.fatal, error.kind, self._dsn.without_secrets(error.message)
         if kind == "timeout":

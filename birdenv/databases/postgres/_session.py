@@ -1,4 +1,4 @@
-"""Sessions that run the statements of agents, under limits and with fixed settings. Results are values."""
+"""Run the statements of agents in sessions with limits and fixed settings. Results are values."""
 
 from __future__ import annotations
 
@@ -59,15 +59,16 @@ _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
 
 
 class SessionRefusedError(ServerError):
-    """The server is up, but a role gets no session in a database. The message comes from the server."""
+    """The server is up, but does not let a role connect to a database. The message is the server's own."""
 
 
 class Session:
     """A connection that returns results as values. Only one thread may use it at a time.
 
     Args:
-        connection: the connection of the session.
-        shown: the stable replacement for each name that differs from run to run, such as the name of a clone.
+        connection: the psycopg connection to use.
+        shown: for each name that differs from run to run, such as the name of a clone, the name that results
+            and messages show instead.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
@@ -90,32 +91,32 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the connection was lost. Uncommitted changes are then lost, too."""
+        """Return whether the connection was lost, together with all uncommitted changes."""
         return self._connection.is_lost
 
     @property
     def is_well(self) -> bool:
-        """Return whether the connection is alive, and the server has announced no shutdown."""
+        """Return whether the connection is alive, and the server has not announced that it shuts down."""
         return self._connection.is_quiet
 
     @property
     def in_transaction(self) -> bool:
-        """Return whether a transaction is open. A failed transaction stays open until it is rolled back."""
+        """Return whether a transaction is open. A failed transaction is open until it is rolled back."""
         return self._libpq.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
     def close(self) -> None:
-        """End the session; closing again does nothing."""
+        """End the session. Closing again does nothing."""
         self._connection.close()
 
     def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
-        """Run birdenv's own statements. Return the first error, or None."""
+        """Run statements of birdenv itself. Return the first error, or None."""
         failure = None
         for answer in self._connection.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Return the session to the state in which it was opened."""
+        """Undo everything that statements have left in the session, including any open transaction."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:
@@ -124,14 +125,14 @@ class Session:
     def run(
         self, sql: str, allowance: Allowance, sink: RowSink | None = None, *, to_its_end: bool = False
     ) -> Result:
-        """Run one statement. If there is a sink, the rows go to the sink, and the result has none.
+        """Run one statement, and return its result.
 
         Args:
             sql: the statement.
             allowance: the limits on the statement.
-            sink: the receiver of the rows, if any.
-            to_its_end: do not stop the statement when it has returned enough rows, because it has other
-                effects.
+            sink: receives the rows, if given; the result then has none.
+            to_its_end: run the statement to its end, even if it has returned enough rows, because it has
+                other effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)
@@ -166,7 +167,7 @@ class Session:
         )
 
     def _no_rows(self, answer: PGresult, before: QueryError | None) -> QueryError | None:
-        """Return why an answer has neither rows nor a row count; an earlier failure takes precedence."""
+        """Return why an answer has neither rows nor a row count. An error found earlier takes precedence."""
         if answer.status == ExecStatus.FATAL_ERROR:
             failure = self._failure(answer)
             return before or failure
@@ -178,7 +179,7 @@ class Session:
     def _cause(
         self, failure: QueryError | None, rows: Rows, allowance: Allowance, to_its_end: bool
     ) -> QueryError | None:
-        """Return why there is no result; for a statement that we stopped, not the error of the server."""
+        """Return why there is no result. For a statement that we stopped, this is not the server's error."""
         if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
             return None
         if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:
@@ -213,7 +214,7 @@ def open_session(
     *,
     reading: bool,
 ) -> Session:
-    """Connect to a database as a role.
+    """Connect to a database as a role, and return the session.
 
     Args:
         server: the server.
@@ -221,11 +222,11 @@ def open_session(
         role: the role.
         password: the password of the role, if it needs one.
         shown: the replacements for names, as in `Session`.
-        reading: make all transactions read-only.
+        reading: whether all transactions are read-only.
 
     Raises:
-        SessionRefusedError: the server is up, but refuses this role in this database.
-        ServerError: the server is down, or has no connection left.
+        SessionRefusedError: the server is up, but does not let this role connect to this database.
+        ServerError: the server is down, or accepts no more connections.
     """
     settings = {**_SETTINGS, **(_READING if reading else {})}
     conninfo = make_conninfo(
@@ -252,9 +253,10 @@ def open_session(
 
 
 def open_foreign_session(dsn: Dsn) -> Session:
-    """Connect to a database that birdenv did not create. Raises the driver's own exceptions.
+    """Connect to a database that birdenv did not create. Exceptions of psycopg are passed on.
 
-    The caller must run `FOREIGN_SETTINGS`, because a connection pooler accepts settings only as statements.
+    The caller must run `FOREIGN_SETTINGS` first, because a connection pooler accepts settings only as
+    statements.
     """
     conninfo = make_conninfo(
         dsn.text, application_name="birdenv", connect_timeout=dsn.connect_seconds, client_encoding="UTF8"

@@ -42,17 +42,18 @@ _WARM: Final = 2
 class PostgresSource:
     """The databases that were loaded into a PostgreSQL server (`load_from_sqlite`, `load_dump`). Thread-safe.
 
-    The loaded databases never change. An episode may write 1 GiB more than its template holds
+    The loaded databases never change. In an episode, a database may become 1 GiB larger than its template
     (`MOST_GROWTH`), and a session may write 1 GB of temporary files. A statement that exceeds these limits is
     stopped with a `too_large` error, and the episode continues. On the embedded server, on Linux, a session
     is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on other servers.
 
-    Databases that were made for episodes are dropped when the source is closed or garbage-collected, or when
-    the process ends. If the process is killed, the next source on the same server drops them.
+    Databases that were created for episodes are dropped when the source is closed or garbage-collected, or
+    when the process ends. If the process is killed, the next source on the same server drops them.
 
     Args:
-        server: the server, which the source does not close.
-        warm: number of clones of each template to keep ready, once an episode has written to one; 0 for none.
+        server: the server. Closing the source does not close the server.
+        warm: number of clones to keep ready for each template to which an episode has already written; 0 to
+            make clones only on demand.
     """
 
     dialect: Final = "postgres"
@@ -84,25 +85,25 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the digest in the database's stamp: the SHA-256 of what it was loaded from, in hexadecimal.
+        """Return the digest of a database's contents (`Stamp.digest`). It is read only once for each source.
 
-        The digest is read once for each source. Raises `InputError` if the database is not loaded.
+        Raises `InputError` if the database is not loaded.
         """
         return self._template(db_id).stamp.digest
 
     def version(self, db_id: str) -> str:
-        """Return the same value as `digest`, which identifies the contents."""
+        """Return the `digest`, which identifies the contents of the database."""
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on.
+        """Return everything that determines the results of statements on an unchanged database.
 
         Raises the same errors as `digest`.
         """
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source, which becomes part of a run's configuration."""
+        """Return a description of the source for the configuration of a run."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,
@@ -132,7 +133,7 @@ class PostgresSource:
         return self._schemas[db_id]
 
     def close(self) -> None:
-        """Drop everything that was made for episodes. Closing again does nothing."""
+        """Drop all databases that were created for episodes. Closing again does nothing."""
         self._close()
 
     def __enter__(self) -> PostgresSource:
@@ -162,20 +163,20 @@ def _close(readers: Readers, pool: ClonePool) -> None:
 
 
 class PostgresFolderSource(PostgresSource):
-    """The databases of a benchmark folder, loaded on demand, and all databases loaded on the server.
+    """The databases of a benchmark folder, and all other databases that were loaded into the server.
 
-    A database that the server holds as `<db>_template` is used unchanged. Otherwise it is loaded from the
-    folder's dump (`<db>_template/<table>.sql`, in the folder or one of `dump_places`), or else from the
-    folder's `<db>/<db>.sqlite`. A database without either file must have been loaded before. Before the first
-    use of a database, the rows of its tables are counted.
+    A database of the folder is loaded into the server when it is first needed. A template `<db>_template`
+    that is already on the server is used unchanged. Otherwise the database is loaded from the folder's dump
+    (`<db>_template/<table>.sql`, in the folder or one of its `dump_places`) or, without a dump, from
+    `<db>/<db>.sqlite`. Before a database is first used, the rows of its tables are counted.
 
     Args:
-        server: the server, which the source closes.
+        server: the server. Closing the source also closes the server.
         folder: the benchmark's folder of databases.
-        tell: called with a line of text for each database that is loaded.
+        tell: is called with a line of text for each database that is loaded.
 
     Raises:
-        InputError: there is no such folder.
+        InputError: the folder does not exist.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""SQLite databases: sources, and episode databases isolated by images, guards, limits and processes."""
+"""SQLite databases for episodes, isolated by private copies, an authorizer, limits and worker processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._deadline import watchdog

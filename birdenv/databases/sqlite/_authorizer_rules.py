@@ -1,8 +1,8 @@
-"""Rules that allow or refuse SQL, action by action. SQLite passes each action to an authorizer.
+"""Rules that allow or refuse the actions of SQL statements. SQLite asks an authorizer about each action.
 
-There are two sets of rules. The rules for *reading* allow only what leaves nothing behind on the connection.
-The rules for a *private copy*, which belongs to one episode, allow everything that stays inside the copy.
-Both refuse anything that is not known to be harmless.
+There are two sets of rules. The rules for *reading* allow only actions that leave nothing behind on the
+connection. The rules for a *private copy*, which belongs to one episode, allow all actions whose effects stay
+inside the copy. Both sets refuse every action that is not known to be harmless.
 """
 
 from __future__ import annotations
@@ -82,17 +82,18 @@ _CHANGES = {
 
 
 LIST_OF_FILES: Final = "pragma_database_list"
-"""The table whose rows are paths of the host, on some connections."""
+"""A table that shows paths of the host, on some connections."""
 
 _LONGEST_REMEMBERED: Final = 200  # characters of names, which may be as long as the SQL
 
 
 class Rule(NamedTuple):
-    """Whether an action is allowed, for reading and on a private copy.
+    """The rule for one action of a statement, for reading and for a private copy.
 
     Attributes:
-        on_a_copy: why the action is refused even on a private copy; empty if it is allowed there.
-        reading: why the action is refused where only reading is allowed; empty if it is allowed there.
+        on_a_copy: the reason why the action is refused even on a private copy; empty if it is allowed there.
+        reading: the reason why the action is refused where only reading is allowed; empty if it is allowed
+            there.
         is_repeatable: whether a statement with this action returns the same rows whenever it runs on the same
             contents.
     """
@@ -103,11 +104,11 @@ class Rule(NamedTuple):
 
 
 HARMLESS: Final = Rule("", "", True)
-"""The rule of actions that are always allowed, such as nearly all actions in practice."""
+"""The rule for actions that are always allowed, as nearly all actions are in practice."""
 
 
 def rule_of(action: int, first: str | None, second: str | None) -> Rule:
-    """Return the rule for an action and the two names that SQLite passes to its authorizer.
+    """Return the rule for an action, given the arguments that SQLite passes to its authorizer.
 
     Rules are cached, because the authorizer is called for every column of every statement.
     """

@@ -1,4 +1,4 @@
-"""A guarded connection, on which every statement returns a value and never raises an exception.
+"""Run statements on a guarded connection. Every statement returns a value, and never raises an exception.
 
 Exceptions of Python's sqlite3 module are converted into `QueryError`s.
 """
@@ -71,13 +71,13 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Return whether the error says that a Python callback stopped the statement or failed."""
+    """Return whether an error means that a Python callback stopped the statement, or failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """Return the error kind of a driver exception, and a message that reveals nothing about the host."""
+    """Return the kind and message for an exception of the driver, without details of the host."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -107,12 +107,12 @@ _T = TypeVar("_T")
 
 
 class GuardedConnection:
-    """A connection with a guard, on which SQL of any origin can be run. `close` also closes `connection`.
+    """A connection on which untrusted SQL can run, because a guard checks every statement.
 
     Args:
-        connection: the connection.
-        private: whether the connection belongs to an episode, which may write (see `StatementGuard`).
-        file: a private file of birdenv, whose path must not be revealed.
+        connection: the connection. `close` also closes it.
+        private: whether the connection belongs to one episode, which may write (see `StatementGuard`).
+        file: the private file that the connection uses, if any. Its path is not revealed.
 
     Attributes:
         is_spoilt: whether a refused statement has left something behind, so that no other episode may use the
@@ -154,11 +154,11 @@ class GuardedConnection:
         """Run one statement.
 
         Args:
-            sql: the statement, for which `text_fault` has returned None.
+            sql: the statement. It must have passed `text_fault`.
             allowance: the limits on the statement.
-            reading: refuse the statement if it could change anything.
-            sink: receives the rows. The result then has no rows, and is truncated if the sink or the
-                allowance stopped the statement early.
+            reading: whether to refuse the statement if it could change anything.
+            sink: receives the rows, if given. The result then has no rows, and is truncated if not all rows
+                were fetched.
         """
         if reading and not self._can_read_tables:
             failure = self.within(use_table_functions, allowance)
@@ -207,9 +207,9 @@ class GuardedConnection:
         return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException) -> bool:
-        """Remove the cause of a failure if possible. Return whether the statement should be run again.
+        """Try to remove the cause of a failure. Return whether the statement should run again.
 
-        That is safe, because a failed statement has changed nothing.
+        Running it again is safe, because a failed statement has changed nothing.
         """
         guard = self._guard
         if guard.expired or guard.refusal is not None:
@@ -223,7 +223,7 @@ class GuardedConnection:
         return False
 
     def _trusted(self, work: Callable[[sqlite3.Connection], None]) -> bool:
-        """Do work in which no SQL of others runs, without rules or a clock. Return whether it succeeded."""
+        """Call `work`, which runs only our own SQL, without rules or limits. Return whether it succeeded."""
         with suppress(*DRIVER_ERRORS), self._guard.trusted():
             work(self._connection)
             return True
@@ -232,7 +232,7 @@ class GuardedConnection:
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
         """Call `work` under time limits and the rules for a private copy. Return its value, or an error.
 
-        Use this for work that may run SQL from the database, such as the definition of a view.
+        This is for work that may run SQL from the database, such as the definition of a view.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
         failure: QueryError | None = None
@@ -266,7 +266,7 @@ class GuardedConnection:
 
 
 def text_fault(sql: str) -> QueryError | None:
-    """Return an error if a text must not reach the engine (too long, not UTF-8, or blank), or else None."""
+    """Return an error if SQL must not reach the engine (too long, not UTF-8, or blank), otherwise None."""
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
@@ -288,7 +288,7 @@ def text_fault(sql: str) -> QueryError | None:
 
 
 def _without_address(cell: Cell) -> Cell:
-    """Remove the memory addresses by which EXPLAIN names virtual tables."""
+    """Remove memory addresses, which EXPLAIN uses as names of virtual tables."""
     return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 

@@ -1,9 +1,9 @@
-"""An episode's own SQLite database. Every statement returns a value, and the source file never changes.
+"""The SQLite database of one episode. Every statement returns a value, and the source file never changes.
 
 An episode starts on read-only connections, on which statements can leave nothing behind. The first statement
-that the guard refuses there, but would allow on a private database, moves the episode to an image of the
-file: the statement is run again on the image, and the episode stays there. So all state that a statement can
-leave behind (transactions, temporary tables, pragmas) is in the image from the start.
+that needs a private database moves the episode to an image, which is a private, writable copy of the file:
+that statement and all later ones run on the image. Therefore everything that a statement can leave behind
+(transactions, temporary tables, pragmas) is in the image.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
 class SqliteDatabase:
-    """One episode's database in this process. Only one thread may use it at a time.
+    """The database of one episode, run in this process. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
-    raises no exception: it returns a `QueryResult` or a `QueryError`. Using a closed database raises
+    never raises an exception: the result is a `QueryResult` or a `QueryError`. Using a closed database raises
     `ValueError`.
     """
 
@@ -57,24 +57,25 @@ class SqliteDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has written something, and therefore has its own image."""
+        """Return whether the episode has written something, and therefore works on its own image."""
         return self._private is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return everything that results depend on, or None if the episode has written something."""
+        """Return everything that determines results, or None if the episode has written something."""
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, as the agent does.
+        """Run one statement of any kind, such as an agent may submit.
 
-        `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make an image for the
-        first writing statement does not count. Raises `ValueError` if `rows` is negative.
+        `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make a private copy
+        for the first writing statement does not count towards the limits. Raises `ValueError` if `rows` is
+        negative.
         """
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query (SELECT, WITH or VALUES) that only reads, as grading does.
+        """Run one plain query (SELECT, WITH or VALUES) that only reads. Grading uses this.
 
         The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
         change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
@@ -82,18 +83,18 @@ class SqliteDatabase:
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more.
+        """Run a query as `query` does, passing its rows to `sink` as they arrive.
 
-        The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early. The
-        time that the sink takes counts towards the limits.
+        The result has no rows. It is truncated if the sink needed no more rows, or if there were more than
+        `limits.rows`. The time that the sink takes counts towards the limits.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
+        """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns this error, without undoing earlier statements. Otherwise
-        returns the result of the last statement, or an empty result if there was none.
+        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
+        result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())
@@ -109,10 +110,10 @@ class SqliteDatabase:
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
-        They are read on a separate connection, without the episode's temporary objects and settings. If
-        `like` is given and has another schema, the contents are not read. Each table is read under `limits`,
-        and all tables together under `limits.seconds_in_all` and `limits.bytes`. A table that exceeds them is
-        an error in the contents.
+        A separate connection reads them, so that the episode's temporary objects and settings have no effect.
+        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
+        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
+        table that exceeds a limit, the contents hold an error.
         """
         self._check_open()
         deadline = self._deadline_in_all()
@@ -135,10 +136,10 @@ class SqliteDatabase:
             connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and return the committed contents as a value.
+        """Roll back any open transaction, and save the committed contents as a value.
 
-        `restore` accepts the checkpoint here, or in another episode on the same file. Temporary tables and
-        pragmas are not part of a checkpoint: the episode continues in a new session without them. If the
+        The checkpoint can be passed to `restore` here, or in another episode on the same file. It does not
+        include temporary tables and pragmas: the episode continues in a new session without them. If the
         pages that the episode has changed exceed `limits.bytes`, the result is an error.
         """
         self._check_open()
@@ -158,7 +159,7 @@ class SqliteDatabase:
         return self._make_private(made) or made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go back to the contents of a checkpoint, and discard all other changes.
+        """Restore the contents of a checkpoint, discarding all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another file, or to another version of this file.
         """
@@ -196,7 +197,7 @@ class SqliteDatabase:
         return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all)
 
     def _allowance_until(self, deadline: Deadline) -> Allowance:
-        """Return the limits for the next statement before a common deadline."""
+        """Return the limits on the next of several statements that share a deadline."""
         allowance, left, wall_left = self._allowance(None), deadline.seconds_left, deadline.wall_seconds_left
         if left >= allowance.seconds and wall_left >= allowance.wall_seconds:
             return allowance
@@ -301,7 +302,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _read_definitions(
     connection: sqlite3.Connection, deadline: Deadline
 ) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
-    """Return the schema, its definitions, and the queries for its contents."""
+    """Return the schema, the SQL of its objects, and the queries that read its contents."""
 
     def fetch(sql: str) -> list[tuple[Any, ...]]:
         if deadline.expiry():

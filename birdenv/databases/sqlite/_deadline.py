@@ -1,10 +1,10 @@
-"""Deadlines of statements in processor time, and a watchdog that stops late statements.
+"""Set deadlines for statements in processor time, and stop late statements by a watchdog.
 
-SQLite calls the progress handler only after a number of virtual-machine instructions, and one instruction may
-be a long function call. But SQLite checks for interrupts at every row. Therefore a thread checks the clocks
-of the running statement, and interrupts the statement when it is late. If that does not help, the kernel ends
-this process, by SIGPROF for processor time or by SIGALRM for the wall clock. The thread also sets these
-alarms, so that fast statements do not pay for them.
+SQLite calls the progress handler only after a number of virtual-machine instructions, and a single
+instruction may be a long function call. However, SQLite checks for interrupts at every row. Therefore a
+thread, the watchdog, checks the clocks of the running statement, and interrupts the statement when it is
+late. If that has no effect, the kernel ends this process, by SIGPROF for processor time or by SIGALRM for the
+wall clock. The watchdog sets these alarms, so that they do not slow down short statements.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _RECENT: Final = 0.01  # seconds during which processor time is not read again, 
 
 
 class _Clock:
-    """The processor time of this process, read from time to time."""
+    """The processor time of this process, which is not read at every call because reading it is slow."""
 
     def __init__(self) -> None:
         self._read_at = -NEVER
         self._read = 0.0
 
     def at_most(self, now: float) -> float:
-        """Return the processor time at `now` (`time.monotonic`), or up to `_RECENT` more."""
+        """Return the processor time at `now` (of `time.monotonic`), or up to `_RECENT` seconds more."""
         since = now - self._read_at
         if since > _RECENT:
             self._read_at, self._read, since = now, time.process_time(), 0.0
@@ -51,9 +51,9 @@ class Deadline:
         wall_seconds: limit in seconds by the wall clock.
 
     Attributes:
-        began: the time of the start, as returned by `time.monotonic`.
-        soonest: the earliest value of `time.monotonic` at which the deadline can have passed. Until then,
-            there is no need to read the processor time, which is slow.
+        began: the start of the statement, as a time of `time.monotonic`.
+        soonest: the earliest time of `time.monotonic` at which the deadline can have passed. Until then,
+            nobody needs to read the processor time, which is slow.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -84,7 +84,10 @@ class Deadline:
 
 
 def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
-    """Return the message for a late statement. `expiry` is None if no time was left to start it."""
+    """Return the error message for a statement that exceeded its deadline.
+
+    `expiry` is None if no time was left to start the statement.
+    """
     seconds = allowance.in_all or allowance.seconds
     together = " for everything together" if allowance.in_all else ""
     if expiry == "wall":
@@ -99,18 +102,18 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 
 
 class HasDeadline(Protocol):
-    """Something that runs statements with deadlines, and can be watched by the watchdog."""
+    """An object that runs statements with deadlines, so that the watchdog can watch it."""
 
     @property
     def deadline(self) -> Deadline | None:
         """Return the deadline of the running statement, or None if there is none."""
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
+        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
 
 
 class Watchdog:
-    """Watches the statement that runs in this process. Its thread sleeps while no statement runs."""
+    """Interrupts late statements from a thread, which sleeps while this process runs no statement."""
 
     def __init__(self) -> None:
         self._running: HasDeadline | None = None
@@ -139,9 +142,9 @@ class Watchdog:
             self._set_between()
 
     def limit_between(self, seconds: float) -> None:
-        """Limit the processor time that this process may use between two statements.
+        """Limit the processor time that this process may use between two statements, in seconds.
 
-        Beyond the limit, the kernel ends the process. 0 seconds mean that there is no limit.
+        If the process exceeds the limit, the kernel ends it. 0 means that there is no limit.
         """
         self._clear_alarms()
         self._between = seconds

@@ -1,4 +1,4 @@
-"""Database files that have passed a check, and the versions of these files.
+"""Check database files, and identify the versions of these files.
 
 A `FileId` identifies a version of a file by its metadata, without reading the file.
 """
@@ -28,7 +28,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """The identity of a version of a file and its journals, from the metadata of the file system.
+    """The identity of one version of a database file and its journals, from file system metadata.
 
     Attributes:
         path: the absolute path.
@@ -36,9 +36,9 @@ class FileId(ContentId):
         inode: the inode number of the file.
         size: the size in bytes.
         modified_ns: the time of the last modification, in nanoseconds.
-        changed_ns: the time of the last change of the inode, in nanoseconds. No program can set it.
-        journals: for each journal, its suffix, its size, and its times of modification and change. A `-wal`
-            file is a journal even if it is empty; a `-journal` file only if it is hot.
+        changed_ns: the time of the last change of the inode, in nanoseconds, which no program can forge.
+        journals: the suffix, size, modification time and change time of each journal. A `-wal` file counts as
+            a journal even if it is empty, but a `-journal` file only if SQLite would roll it back.
     """
 
     path: str
@@ -51,7 +51,7 @@ class FileId(ContentId):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the file is complete without its journals."""
+        """Return whether the file alone holds all contents, so that no journal has to be applied."""
         return not any(size for _, size, *_ in self.journals)
 
 
@@ -74,7 +74,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """Return a version of a file to which the current journals of the file are added."""
+    """Return the version of a file with its current journals added."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
@@ -91,7 +91,7 @@ def _is_hot(journal: Path) -> bool:
 
 @cache
 def engine_build() -> str:
-    """Describe this process's SQLite: the version, the source id, and a digest of the compile options."""
+    """Describe the SQLite of this process: its version, source id, and a digest of its compile options."""
     connection = sqlite3.connect(":memory:")
     try:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
@@ -110,13 +110,14 @@ _ATTEMPTS: Final = 3  # at copying a file with its journal while nobody writes t
 
 
 class SqliteFile:
-    """A version of a file that was checked and is a database.
+    """A version of a file that was checked to be a database.
 
     Args:
-        version: the version of the file.
-        image_path: the file that holds all the contents: `version.path`, or a private copy if there is a
+        version: the identity of the version.
+        image_path: the path of a file with all the contents: `version.path`, or a private copy if there is a
             journal.
-        in_wal_mode: whether the database may change through a `-wal` file, without a change of the file.
+        in_wal_mode: whether the database may change through a `-wal` file, while the file itself stays the
+            same.
     """
 
     def __init__(self, version: FileId, image_path: Path, in_wal_mode: bool = False) -> None:
@@ -137,11 +138,11 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """Return everything that results on this version of the file depend on."""
+        """Return everything that determines results on this version of the file."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
-        """Return whether the file is unchanged. A file with a journal always counts as changed."""
+        """Return whether the file is still this version. A file with a journal always counts as changed."""
         version = self.version
         try:
             status = os.stat(version.path)  # noqa: PTH116 (at every episode)
@@ -164,8 +165,8 @@ _lock = threading.Lock()
 def sqlite_file(path: Path) -> SqliteFile:
     """Return the current version of the database at an absolute path. All callers share one object.
 
-    Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
-    being written to.
+    Raises `InputError` if the file is missing, unreadable, empty, damaged, not an SQLite database, a Git LFS
+    pointer, or being written to.
     """
     with file_errors(path), _lock:
         version = with_journals(path, look_at(path))
@@ -184,7 +185,7 @@ def sqlite_file(path: Path) -> SqliteFile:
 
 
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
-    """Open a read-only connection without a guard, and read the schema without running any SQL in the schema.
+    """Open a read-only connection without a guard, and load the schema without running SQL from it.
 
     Raises:
         InputError: SQLite cannot open the file.
@@ -211,9 +212,9 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """Return a private copy of a file, with the contents of its journals applied or rolled back.
+    """Return the path of a private copy of a file, in which its journals were applied or rolled back.
 
-    Nothing is written beside the file. Raises `InputError` if somebody keeps writing to it.
+    No file is written beside the original. Raises `InputError` if somebody keeps writing to the original.
     """
     folder = new_folder()
     copy = folder / path.name

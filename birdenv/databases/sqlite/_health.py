@@ -1,4 +1,4 @@
-"""Find out by experiment which ways of isolating episodes work on this machine."""
+"""Find out by trying them which methods of isolating episodes work on this machine."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from birdenv.errors import BirdenvError
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The results of `examine`.
+    """The methods of isolating episodes that work on this machine, found by `examine`.
 
     Attributes:
         sqlite_version: the version of SQLite.
-        reaches_library: whether the functions of the SQLite library can be called.
-        images: the reason why a kind of image does not work here, keyed by the kind; empty if it works.
+        reaches_library: whether Python can call functions of the SQLite library directly.
+        images: for each kind of image (private copy), the reason why it does not work here; empty if it
+            works.
         chosen: the kind of image that `auto` chooses; None if no kind works.
         worker: the reason why worker processes do not work here; empty if they work.
         scratch: the folder for private files of episodes, which may not exist yet.
-        swept: the names of the folders of killed processes, which `examine` has removed.
+        swept: the names of folders of killed processes, which `examine` has removed.
     """
 
     sqlite_version: str
@@ -41,7 +42,10 @@ class Health:
 
 
 def examine(path: Path) -> Health:
-    """Try images and workers on the database at `path`. Raises `InputError` if it is not a database."""
+    """Try all kinds of images, and a worker process, on the database at `path`.
+
+    Raises `InputError` if the file is not a database.
+    """
     file = sqlite_file(path.absolute())
     images = {kind: trial(file.image_path, kind) for kind in IMAGE_KINDS if kind != "auto"}
     try:

@@ -1,4 +1,4 @@
-"""Prepare a connection before it is guarded: set limits, and create what statements would create later."""
+"""Prepare connections: set limits, and create in advance what a guard would not let statements create."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" fo
 
 
 def set_limits(connection: sqlite3.Connection) -> None:
-    """Set the limits of a connection. Also limit the memory of SQLite in this process, once."""
+    """Set the limits of a connection. The first call also limits the memory of SQLite in this process."""
     for limit, value in _ENGINE_LIMITS.items():
         connection.setlimit(limit, value)
     if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
@@ -57,7 +57,7 @@ def virtual_tables(connection: sqlite3.Connection) -> list[str]:
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
-    The module of each virtual table then reads the tables that it stores its data in. The author of the
+    To connect a virtual table, SQLite reads the tables in which it stores its data. The author of the
     database may have replaced such a table by a view that never ends. Therefore call this only under a time
     limit.
     """
@@ -66,7 +66,7 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> None:
 
 
 def bound_temporary(connection: sqlite3.Connection) -> None:
-    """Limit the space that temporary tables may take."""
+    """Limit the size of temporary tables."""
     connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
 
 
@@ -79,7 +79,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the name of the module of each virtual table."""
+    """Return the names of the modules of all virtual tables."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()
@@ -90,7 +90,7 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Call every table-valued function once.
 
-    SQLite registers such a function on first use, which the guard would refuse.
+    SQLite registers such a function on first use, which a guard would refuse.
     """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)

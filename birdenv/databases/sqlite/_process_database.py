@@ -1,8 +1,8 @@
-"""An episode's database. Its statements run in worker processes.
+"""The SQLite database of one episode, whose statements run in worker processes.
 
 As long as the episode has written nothing, any worker may run its next statement. The first writing statement
-moves the episode to an image in the worker that runs it, and the episode keeps that worker until it is closed
-or restored.
+creates an image (a private copy) in its worker, and the episode keeps this worker until it is closed or
+restored.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 
 
 class ProcessDatabase:
-    """One episode's database: private to the episode and fully writable, with limits on every statement.
+    """The database of one episode: private and fully writable, with limits on every statement.
 
-    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. If a statement cannot be
-    interrupted, its worker is ended. The result is then a `timeout` error that says so, and the episode
-    continues from the last call of `checkpoint` or `restore`, or else from the file.
+    SQL never raises an exception: the result is a `QueryResult` or a `QueryError`. If a statement cannot be
+    interrupted, its worker is killed. The result is then a `timeout` error that says so, and the episode
+    continues from its last `checkpoint` or `restore`, or otherwise from the unchanged file.
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running
     statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
-    process can be started, or the machine has no memory for another writing episode.
+    process can be started, or if the machine has no memory for another writing episode.
     """
 
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
@@ -68,39 +68,39 @@ class ProcessDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has written something, and therefore has its own image."""
+        """Return whether the episode has written something, and therefore works on its own image."""
         return self._worker is not None or self._start is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return everything that results depend on, or None if the episode has written something."""
+        """Return everything that determines results, or None if the episode has written something."""
         return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """See `SqliteDatabase.execute`."""
+        """Run one statement of any kind in a worker, as `SqliteDatabase.execute` does."""
         return cast(Result, self._ask("execute", sql, _checked(rows)))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """See `SqliteDatabase.query`."""
+        """Run one plain query in a worker, as `SqliteDatabase.query` does."""
         return cast(Result, self._ask("query", sql, _checked(rows)))
 
     def run(self, statements: Iterable[str]) -> Result:
-        """See `SqliteDatabase.run`."""
+        """Run scripts in a worker, as `SqliteDatabase.run` does."""
         return cast(Result, self._ask("run", tuple(statements)))
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """See `SqliteDatabase.state`."""
+        """Return the committed schema and contents, as `SqliteDatabase.state` does."""
         return cast("DatabaseState | QueryError", self._ask("state", like))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """See `SqliteDatabase.checkpoint`."""
+        """Save the committed contents as a value, as `SqliteDatabase.checkpoint` does."""
         made = cast("Checkpoint | QueryError", self._ask("checkpoint"))
         if isinstance(made, Checkpoint):
             self._start = made if made.size else None
         return made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """See `SqliteDatabase.restore`."""
+        """Restore the contents of a checkpoint, as `SqliteDatabase.restore` does."""
         self._check_open()
         if checkpoint.version != self._file.version:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")
@@ -111,9 +111,9 @@ class ProcessDatabase:
             return self._resume()
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing.
+        """Discard the episode's changes, and end any running statement. Closing again does nothing.
 
-        Any thread may call this. A running statement is ended.
+        Any thread may call this.
         """
         self._is_closed = True
         self._look_for_fork()
@@ -139,7 +139,7 @@ class ProcessDatabase:
             raise ValueError("this database is closed")
 
     def _look_for_fork(self) -> None:
-        """Make a new lock in a forked child, because the thread that may hold the old one is not there."""
+        """Create a new lock in a forked child, where the thread that held the old lock does not exist."""
         if self._owner != os.getpid():
             self._owner, self._lock, self._busy = os.getpid(), threading.Lock(), None
 
@@ -150,7 +150,7 @@ class ProcessDatabase:
             return self._resume() or self._call(method, arguments)
 
     def _resume(self) -> QueryError | None:
-        """Restore the episode's checkpoint in a worker, if no worker holds the episode."""
+        """If the worker of the episode is gone, restore the episode's checkpoint in another worker."""
         if self._worker is not None or self._start is None:
             return None
         return cast("QueryError | None", self._call("restore", (self._start,)))
@@ -221,7 +221,10 @@ def _read(values: Any) -> tuple[bool, Answer]:
 
 
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
-    """Return the error for a statement whose worker has died. `lost` is added to the message."""
+    """Return the error for a statement whose worker has died.
+
+    `lost` is text that the message ends with, such as what the episode has lost.
+    """
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF
         seconds = limits.seconds if by_processor else limits.wall_seconds

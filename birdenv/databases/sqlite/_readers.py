@@ -1,10 +1,10 @@
-"""The read-only connections of a worker process.
+"""Share the read-only connections of a worker process between episodes.
 
 Statements leave nothing behind on a read-only connection. Therefore any number of episodes can take turns on
 a few connections, and the pages of the file are in memory only once.
 
 Files are mapped into memory, which makes large scans 20 to 33 % faster. If a file is truncated while it is
-mapped, the reading process ends (SIGBUS).
+mapped, the process that reads it is killed (SIGBUS).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_FILES: Final = 32  # with open connections
 
 
 class FileReaders:
-    """The read-only connections to one version of a file.
+    """The read-only connections of this process to one version of a file.
 
     Args:
         file: the file.
@@ -43,7 +43,7 @@ class FileReaders:
         return self._file.version.size if self._mapped else 0
 
     def borrow(self) -> GuardedConnection:
-        """Return a connection, which the caller must give back after the statement.
+        """Return a connection, which the caller must give back after one statement.
 
         Raises:
             InputError: SQLite cannot open the file.
@@ -64,14 +64,14 @@ class FileReaders:
             raise InfrastructureError(f"SQLite has no memory left to open {self._file.path}") from error
 
     def give_back(self, reader: GuardedConnection) -> None:
-        """Keep a connection for the next statement, or close it if it is spoilt."""
+        """Take back a borrowed connection. If a statement has left something behind on it, close it."""
         if reader.is_spoilt:
             reader.close()
         else:
             self._idle.append(reader)
 
     def close(self) -> None:
-        """Close all connections that are not borrowed."""
+        """Close all connections except those that are borrowed now."""
         while self._idle:
             self._idle.pop().close()
 

@@ -1,8 +1,8 @@
-"""Read the schema of a SQLite database as values that do not depend on the spelling of CREATE statements.
+"""Read the schema of an SQLite database as values that do not depend on how CREATE statements are written.
 
-Most values come from the schema pragmas. Properties without a pragma (CHECK, COLLATE, AUTOINCREMENT,
-generated columns, expressions of indexes, bodies of triggers) are read from the tokens of the stored CREATE
-text. The text is read in linear time, because a hostile author may have made it long and deeply nested.
+Most values come from pragmas. Properties that no pragma reports (CHECK, COLLATE, AUTOINCREMENT, generated
+columns, expressions of indexes, bodies of triggers) are read from the stored CREATE statements. Reading takes
+linear time, because a hostile author may have written long and deeply nested statements.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """The properties of a table that no pragma reports. Names are folded, and expressions normalised.
+    """The properties of a table that no pragma reports.
+
+    Names are in lower case, and expressions are in the normal form of `birdenv.sql.normalised`.
 
     Attributes:
-        checks: the expressions of CHECK constraints.
-        collations: the collation of each column that has one other than `binary`.
-        generated: the expression of each generated column.
-        conflicts: each ON CONFLICT clause other than `abort`, such as `unique (a , b): ignore`.
+        checks: the expressions of all CHECK constraints.
+        collations: the collations of columns, except `binary`, by column.
+        generated: the expressions of generated columns, by column.
+        conflicts: all ON CONFLICT clauses except `abort`, such as `unique (a , b): ignore`.
         deferred: the columns and the referenced table of each foreign key that is INITIALLY DEFERRED.
         autoincrement: whether the table has an AUTOINCREMENT column.
     """
@@ -44,14 +46,19 @@ class TableText:
 
 @dataclass(frozen=True)
 class IndexText:
-    """The columns and expressions of an index without ASC, DESC and COLLATE, and the WHERE clause, if any."""
+    """The parts of a CREATE INDEX statement that are compared.
+
+    Attributes:
+        terms: the columns and expressions of the index, without ASC, DESC and COLLATE.
+        where: the condition of a partial index; empty for other indexes.
+    """
 
     terms: tuple[str, ...] = ()
     where: str = ""
 
 
 def read_table_text(sql: str) -> TableText:
-    """Return the properties in a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have none."""
+    """Return the properties that a stored CREATE TABLE statement declares; none for CREATE TABLE AS."""
     body, _ = _parentheses(list(tokens(sql)))
     text = TableText(autoincrement="autoincrement" in map(_word, body))
     for definition in _split(body):
@@ -64,7 +71,7 @@ def read_table_text(sql: str) -> TableText:
 
 
 def index_text(sql: str) -> IndexText:
-    """Return the terms of a stored CREATE INDEX statement. The text of an automatic index is empty."""
+    """Return the parts of a stored CREATE INDEX statement; all are empty for an automatic index."""
     body, rest = _parentheses(list(tokens(sql)))
     terms = tuple(_join(_without_order(term)) for term in _split(body))
     is_partial = bool(rest) and _word(rest[0]) == "where"
@@ -72,7 +79,7 @@ def index_text(sql: str) -> IndexText:
 
 
 class _Definition:
-    """A column definition, or one or more table constraints (with an empty `column`)."""
+    """A column definition, or table constraints. `column` is empty for table constraints."""
 
     def __init__(self, pieces: list[Token], column: str, text: TableText) -> None:
         self._pieces = pieces
@@ -83,7 +90,7 @@ class _Definition:
         self._foreign_key = ""
 
     def read(self) -> None:
-        """Read the definition from left to right, and add its properties to the text."""
+        """Read the definition from left to right, and add its properties to the `TableText`."""
         pieces = self._pieces
         position = 1 if self._column else 0
         before = ""
@@ -124,14 +131,14 @@ class _Definition:
 
 
 def _parentheses(pieces: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Return the tokens inside the first pair of parentheses, and those after it."""
+    """Return the tokens inside the first pair of parentheses, and the tokens after this pair."""
     start = next((i for i, token in enumerate(pieces) if token.text == "("), len(pieces))
     end = _closing(pieces, start)
     return pieces[start + 1 : end], pieces[end + 1 :]
 
 
 def _closing(pieces: list[Token], start: int) -> int:
-    """Return the position of the parenthesis that closes the one at `start`, or the end."""
+    """Return the position of the parenthesis that closes the parenthesis at `start`, or the end."""
     depth = 0
     for i in range(start, len(pieces)):
         depth += {"(": 1, ")": -1}.get(pieces[i].text, 0)
@@ -189,20 +196,20 @@ def content_queries(fetch: Fetch) -> dict[str, str]:
 
 
 def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """Return the stored SQL of every object, sorted."""
+    """Return the stored SQL of all objects, sorted."""
     rows = fetch("SELECT sql AS sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")
     return tuple(sql for (sql,) in rows)
 
 
 def _free(key: str, taken: Container[str]) -> str:
-    """Return the key, or a similar one if it is taken, so that no object replaces another."""
+    """Return the key or, if it is taken, a similar key that is free."""
     while key in taken:
         key += "'"
     return key
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Return the sorted names of tables and views, except the internal tables of SQLite and of modules."""
+    """Return the sorted names of tables and views, except internal tables of SQLite and of modules."""
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
@@ -212,7 +219,7 @@ def table_names(fetch: Fetch) -> list[str]:
 
 
 def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Return every table, view and trigger of the main database, keyed as in `DatabaseState.schema`.
+    """Return a description of each table, view and trigger, keyed as in `DatabaseState.schema`.
 
     Raises `sqlite3.Error` if the schema is damaged.
     """

@@ -1,7 +1,8 @@
 """Sources of SQLite databases.
 
-`SqliteSource` is a directory in BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource` is the same directory
-inside a worker process, where statements run. `SqliteFileSource` is a single file of any name.
+`SqliteSource` has the databases of a directory in BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource` has
+the same databases, but runs statements in the calling process, which must be a worker. `SqliteFileSource` has
+a single file of any name.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ _TABLES: Final = (
 
 
 class SqliteSource:
-    """The databases of a directory. The source only reads the directory, and creates no files there.
+    """The SQLite databases of a directory. The directory is only read, and no files are created there.
 
     Args:
         root: the directory.
-        image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `memory-map` or
-            `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` replaces `auto`.
+        image: how to make a private copy of the database for an episode that writes (see `birdenv doctor`):
+            `auto`, `memory-map` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` replaces `auto`.
 
     Raises:
         InputError: `root` is not a directory, or `image` is unknown.
@@ -67,9 +68,10 @@ class SqliteSource:
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """Return the ids of the databases, sorted: the names of all directories `X` with a file `X/X.sqlite`.
+        """Return the ids of the databases, sorted.
 
-        Raises `InputError` if the directory cannot be read.
+        `X` is an id if the directory has a file `X/X.sqlite`. Raises `InputError` if the directory cannot be
+        read.
         """
         with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
@@ -77,30 +79,30 @@ class SqliteSource:
         return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """Check the file of a database, and return its path.
+        """Return the path of a database's file, after checking the file.
 
-        Raises `InputError` if `db_id` is unknown or not a plain name, or if its file is missing, unreadable,
-        empty, a Git LFS pointer, not SQLite, damaged, or being written to.
+        Raises `InputError` if the database is unknown, `db_id` is not a plain name, or the file is missing,
+        unreadable, empty, damaged, not an SQLite database, a Git LFS pointer, or being written to.
         """
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """Return the path of a file that holds all contents of a database, and can be opened as immutable.
+        """Return the path of a file that holds all contents of a database, so that no journal is needed.
 
-        This is the database's own file, or a private copy if the file has a journal. The copy exists as long
+        This is the database's own file or, if that file has a journal, a private copy, which exists as long
         as the source. Raises the same errors as `path`.
         """
         return self._file(db_id).image_path
 
     def check(self, db_id: str) -> None:
-        """Raise `InputError` if the database cannot be opened, or its schema cannot be read.
+        """Raise `InputError` if the database cannot be opened, or if its schema cannot be read.
 
-        Pages of the file that do not belong to the schema are not checked.
+        Pages of the file outside the schema are not checked.
         """
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal. If the file changes, it is computed again.
+        """Return the SHA-256 of the contents in hexadecimal. It is computed again if the file has changed.
 
         Raises the same errors as `path`.
         """
@@ -114,7 +116,7 @@ class SqliteSource:
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on.
+        """Return everything that determines the results of statements on an unchanged database.
 
         Raises the same errors as `path`.
         """
@@ -128,7 +130,7 @@ class SqliteSource:
         return ProcessDatabase(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements, in the order in which the tables were created.
+        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
 
         Raises the same errors as `path`, and `InputError` if the schema cannot be read.
         """
@@ -145,10 +147,10 @@ class SqliteSource:
         return text
 
     def close(self) -> None:
-        """Do nothing: the source holds no resources for episodes."""
+        """Do nothing, because the source holds no resources for episodes."""
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source, which becomes part of a run's configuration."""
+        """Return a description of the source for the configuration of a run."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,
@@ -188,7 +190,7 @@ class SqliteSource:
 
 
 def is_database_name(name: object) -> TypeGuard[str]:
-    """Return whether a value is a plain name, which cannot lead outside the directory of databases."""
+    """Return whether a value is a plain name, so that it cannot lead outside the directory."""
     return (
         isinstance(name, str)
         and name == name.strip()
@@ -206,14 +208,15 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 
 
 class LocalSource(SqliteSource):
-    """A source that runs statements in the calling process. This must be a worker that may be killed.
+    """A source that runs statements in the calling process, which must be a worker.
 
-    If nothing can interrupt a statement, SIGPROF or SIGALRM ends the process one second after the deadline.
+    If a statement cannot be interrupted, SIGPROF or SIGALRM kills the process one second after the deadline.
 
     Args:
         root: the directory.
-        file: the file that all ids refer to, as in `SqliteFileSource`; None for a directory of databases.
-        image: as for `SqliteSource`.
+        file: the file that all database ids refer to, as in `SqliteFileSource`; None for a directory of
+            databases.
+        image: as in `SqliteSource`.
     """
 
     def __init__(self, root: Path, file: Path | None, image: ImageKind) -> None:
@@ -230,7 +233,7 @@ class LocalSource(SqliteSource):
 
 
 class SqliteFileSource(SqliteSource):
-    """A source of one file, to which every database id refers. Otherwise it is like `SqliteSource`.
+    """A source with a single file, which all database ids refer to.
 
     Raises `InputError` if the file cannot be used.
     """
@@ -241,7 +244,7 @@ class SqliteFileSource(SqliteSource):
         super().__init__(self.file.parent)
 
     def names(self) -> list[str]:
-        """Return a list of one id: the name of the file without its suffix."""
+        """Return a list with a single id: the name of the file without its suffix."""
         return [self.file.stem]
 
     def _look_up(self, db_id: str) -> SqliteFile:

@@ -1,9 +1,9 @@
-"""Guard a connection while a statement runs, by SQLite's authorizer, its progress handler, and a clock.
+"""Guard a connection while a statement runs, with SQLite's authorizer, its progress handler, and a clock.
 
-SQLite calls the authorizer for every action while it compiles a statement, including nested actions (views,
-triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`). `_authorizer_rules` has the rules. While
-the statement runs, the progress handler and the watchdog check the clock. A statement that they cannot stop
-ends this process, which is a worker.
+While SQLite compiles a statement, it calls the authorizer for every action, including nested actions (in
+views, triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`). The module `_authorizer_rules`
+contains the rules. While the statement runs, the progress handler and the watchdog check the clock. If they
+cannot stop a late statement, the kernel kills this process, which is a worker.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Refusal:
 
     Attributes:
         sentence: the explanation for the agent.
-        on_a_copy: whether the statement would be allowed on a private copy.
-        kind: the kind of error.
+        on_a_copy: whether the statement would be allowed on a private copy of the database.
+        kind: the kind of error to report.
     """
 
     sentence: str
@@ -65,16 +65,17 @@ class StatementGuard:
         lists_files: whether SQL may read the paths of open files.
         virtual_tables: the names of all virtual tables in lower case; empty for a private copy.
         modules: the modules of the virtual tables of a private copy.
-        file_bytes: how many bytes a statement may write to the database's own file.
+        file_bytes: maximum number of bytes that a statement may write to the database's own file.
 
     Attributes:
-        deadline: the deadline of the running statement.
-        refusal: the reason why the latest statement was first refused; None if it was not refused.
-        expired: the clock that ran out during the latest statement, even if nothing could stop the
-            statement; None if the statement was in time.
+        deadline: the deadline of the running statement; None if no statement is running.
+        refusal: the first reason why the latest statement was refused; None if it was not refused.
+        expired: the clock whose limit the latest statement exceeded, whether or not it was stopped; None if
+            it was in time.
         attaches: whether the latest statement may have attached a database.
-        wants_temporary: whether the space for temporary tables must be limited before the statement can run.
-        has_temporary: whether the space for temporary tables is limited now.
+        wants_temporary: whether the statement needs temporary tables, whose size must be limited before it
+            can run.
+        has_temporary: whether the size of temporary tables is limited now.
     """
 
     def __init__(
@@ -114,14 +115,14 @@ class StatementGuard:
     def is_repeatable(self) -> bool:
         """Return whether the latest statement returns the same rows whenever it runs on the same contents.
 
-        SQLite calls the authorizer only when it compiles a statement, so the connection must not cache
-        statements. Statements that read a virtual table never count as repeatable, because the module may
-        compile a statement of its own once, and run it for many statements.
+        The answer is based on the actions that SQLite reports when it compiles a statement, so the connection
+        must not cache statements. Statements that read a virtual table never count as repeatable, because the
+        module may compile a statement of its own once, and use it for many statements.
         """
         return not (self._private or self._may_vary)
 
     def start(self, deadline: Deadline, *, reading: bool) -> None:
-        """Start the clock for a statement. `reading` forbids it to write, even on a private copy."""
+        """Start the clock for a statement. `reading` forbids writing, even on a private copy."""
         self._reading = reading or not self._private
         self.refusal = None
         self.expired = None
@@ -131,7 +132,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Stop the clock, however the statement has ended. Return the current `time.monotonic()`."""
+        """Stop the clock after a statement, even if it failed. Return the time of `time.monotonic`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt
@@ -142,7 +143,7 @@ class StatementGuard:
         return now
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
+        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
         self._look_at_written()
         if now <= self._soonest:
             return
@@ -151,7 +152,7 @@ class StatementGuard:
                 self._connection.interrupt()
 
     def _look_at_written(self) -> None:
-        """Check whether the running statement has written too much; its own progress handler stops it."""
+        """Check whether the running statement has written too much. If so, the progress handler stops it."""
         deadline = self.deadline
         if deadline is None or self._trusted:
             return
@@ -169,7 +170,7 @@ class StatementGuard:
 
     @contextmanager
     def trusted(self) -> Iterator[None]:
-        """Suspend all rules and time limits, for birdenv's own statements. They must run no SQL of others."""
+        """Suspend all rules and time limits in the `with` block, which must run only birdenv's own SQL."""
         self._trusted = True
         try:
             self.start(Deadline(NEVER, NEVER), reading=False)
@@ -180,10 +181,11 @@ class StatementGuard:
 
     @contextmanager
     def within(self, deadline: Deadline) -> Iterator[None]:
-        """Apply time limits and the rules for a private copy to work of birdenv that may run SQL of others.
+        """Apply time limits and the rules for a private copy during the `with` block.
 
-        An example is connecting a virtual table: the module reads its own tables, which may be views, and
-        prepares to write to them, which is not allowed under the rules for reading.
+        This is for work of birdenv that may run untrusted SQL. An example is connecting a virtual table: its
+        module reads its own tables, which may be views, and prepares to write to them, which the rules for
+        reading forbid.
         """
         try:
             self.start(deadline, reading=False)
@@ -235,7 +237,7 @@ class StatementGuard:
 
 
 def _written_bytes() -> int | None:
-    """Return the bytes that this process has written to files, or None if the kernel does not tell."""
+    """Return how many bytes this process has written to files; None if the kernel does not say."""
     try:
         with open("/proc/self/io", "rb") as told:  # noqa: PTH123 (often)
             return int(told.read().split(b"wchar: ")[1].split()[0])

@@ -1,10 +1,10 @@
-"""The worker process that runs the statements of one episode at a time, under kernel limits.
+"""Run the statements of one episode at a time in a worker process, under kernel limits.
 
-The process has access only to the files of databases, and may be killed at any time. If a function call that
-nothing can interrupt takes too long, the kernel ends the process one second after the statement's deadline.
+The worker may be killed at any time. If a statement is in a function call that cannot be interrupted, the
+kernel kills the worker one second after the statement's deadline.
 
-The parent process does not trust the worker's messages: they consist of plain values, so that a hostile
-database cannot make the reader run code, and their structure is checked.
+The parent process does not trust the worker's messages. They consist of plain values, so that reading them
+cannot run code from a hostile database, and their structure is checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FILE_BYTES: Final = 2**31  # for each file that this process writes except imag
 
 
 def plain(answer: Answer) -> tuple[Any, ...]:
-    """Convert an answer into plain values."""
+    """Convert the answer to a request into a tuple of plain values, which can be sent to the owner."""
     match answer:
         case None:
             return ("none",)
@@ -47,7 +47,7 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Convert plain values back into an answer. Raises `ValueError` or `TypeError` if they are malformed."""
+    """Convert the output of `plain` back. Raises `ValueError` or `TypeError` if the values are malformed."""
     match values:
         case (
             "result",
@@ -81,11 +81,11 @@ def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
 
 
 def limit_process(image_bytes: int, images: int = 1) -> None:
-    """Limit the memory and the file sizes of this process.
+    """Limit the memory of this process, and the size of the files that it writes.
 
     Args:
-        image_bytes: the size of the database's file.
-        images: the maximum number of private images that are open at the same time.
+        image_bytes: the size of the database's file in bytes.
+        images: the maximum number of private images (copies of the file) that are open at the same time.
     """
     image_bytes += GROWTH_BYTES
     set_limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + images * image_bytes)
@@ -94,13 +94,13 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEpisode:
-    """What the owner sends to a worker so that the worker can open an episode's database.
+    """The data with which a worker opens the database of an episode.
 
     Attributes:
         version: the version of the file.
-        image_path: the file that holds all the contents (see `SqliteFile`).
+        image_path: the path of a file with all the contents (see `SqliteFile`).
         limits: the limits on each statement.
-        image_kind: how to make the private image once the episode writes.
+        image_kind: how to make a private copy when the episode first writes.
     """
 
     version: FileId
@@ -125,10 +125,10 @@ class _Worker:
         """Call a method of the episode's database.
 
         Args:
-            episode: a pickled `OpenedEpisode`, or None to continue the episode of this worker. Episodes that
-                have written nothing share a database if their file and limits are the same.
+            episode: a pickled `OpenedEpisode`, or None to continue with the current episode of this worker.
+                Episodes that have written nothing share a database if their file and limits are the same.
             method: the name of the method.
-            arguments: its arguments.
+            arguments: the arguments of the method.
 
         Returns:
             Whether the episode now has its own image in this process, and the answer as plain values.

@@ -1,4 +1,4 @@
-"""Compare the results of queries by several rules, and explain how the results differ."""
+"""Compare the results of two queries by several rules, and explain how the results differ."""
 
 from birdenv.grading.compare._cells import Normalisation, canonical_cell, canonical_row, normalised
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict

@@ -1,12 +1,12 @@
-"""Canonical forms of cells. Two cells count as equal if and only if their canonical forms are equal.
+"""Convert cells into canonical forms. Two cells count as equal if and only if these forms are equal.
 
 Numbers of all types (bool, int, float, Decimal) are compared by value: whole numbers become `int`, so that
 `-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are compared exactly, and text never
 equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and
 JSON objects become tagged tuples with sorted keys, in which `true` is not 1.
 
-A `Normalisation` makes a comparison ignore differences in the spelling of text and dates. It rewrites the
-values of both results before they are compared by the usual rules.
+A `Normalisation` says which differences in the spelling of text and dates a comparison ignores. The values of
+both results are rewritten accordingly before they are compared by the usual rules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LARGEST_EXPONENT: Final = 400  # larger Decimals stay Decimals, because as an i
 
 
 def cell_types(rows: Iterable[Row]) -> set[type]:
-    """Return the set of Python types that occur among the cells."""
+    """Return the Python types of all cells."""
     return set(map(type, chain.from_iterable(rows)))
 
 
@@ -51,12 +51,12 @@ def projected(rows: Iterable[Row], columns: Sequence[int]) -> Iterator[Row]:
 
 
 def canonical_row(row: Sequence[Any]) -> CanonicalRow:
-    """Return a row with each cell in canonical form."""
+    """Return a row with all its cells in canonical form."""
     return tuple(map(canonical_cell, row))
 
 
 def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
-    """Return the rows in canonical form. Rows that are already canonical are not copied."""
+    """Return the rows in canonical form. Rows that are already in canonical form are not copied."""
     if not rows or cell_types(rows) <= _EXACT_TYPES:
         return list(rows)
     columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
@@ -67,7 +67,7 @@ def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
 
 
 def canonical_cell(cell: Any) -> Hashable:
-    """Return the canonical form of a cell (see the module's docstring)."""
+    """Return the canonical form of a cell, as described in the module's docstring."""
     if type(cell) in _EXACT_TYPES:
         return cell  # type: ignore[no-any-return]
     if isinstance(cell, float):
@@ -88,7 +88,7 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Convert a time to UTC, unless it has no time zone, or the result is outside of Python's calendar."""
+    """Convert a time to UTC if it has a time zone, unless the result lies outside of Python's calendar."""
     if moment.utcoffset() is None:
         return moment
     try:
@@ -98,7 +98,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def _hashable(cell: Any) -> Hashable:
-    """Return a cell if it can be hashed, or else its type and text."""
+    """Return a cell if it can be hashed, or otherwise its type and text."""
     try:
         hash(cell)
     except TypeError:
@@ -143,7 +143,7 @@ class Normalisation:
         trim: ignore white space around text.
         casefold: ignore upper and lower case.
         nfc: ignore whether Unicode characters are composed or decomposed.
-        dates: ignore the spelling of dates: a date equals its ISO text and midnight of that day, and a
+        dates: ignore how dates are written: a date equals its ISO text, and also midnight of that day; a
             timestamp equals its ISO text.
     """
 
@@ -157,9 +157,9 @@ EXACT: Final = Normalisation()
 
 
 def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
-    """Return the result with its values rewritten, also inside arrays and JSON.
+    """Return the result with its values rewritten according to `normalisation`, also in arrays and JSON.
 
-    If no differences are ignored, the same object is returned.
+    If no differences are to be ignored, the same object is returned.
     """
     if normalisation == EXACT:
         return result
@@ -190,7 +190,7 @@ def _text(text: str, normalisation: Normalisation) -> str:
 
 
 def _iso(moment: date) -> str:
-    """Return ISO text in UTC, without the time for dates, and for midnight without a time zone."""
+    """Return a date or timestamp as ISO text in UTC. Midnight without a time zone becomes a date."""
     if not isinstance(moment, datetime):
         return moment.isoformat()
     zone = ""

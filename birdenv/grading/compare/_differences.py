@@ -1,7 +1,7 @@
 """Explain why two results differ, and find the gold's columns in a prediction.
 
-The explanation is one line that quotes the gold: never show it to an agent. The search for columns has
-limits. It skips columns whose contents cannot match.
+The explanation is one line that quotes the gold: never show it to an agent. The search for columns is
+limited, and skips columns whose contents cannot match.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _MOST_CELLS: Final = 50_000_000  # maximum number of cells to check, as each che
 
 @dataclass(frozen=True, slots=True)
 class ColumnSearch:
-    """The result of a search for columns.
+    """The result of searching a prediction for the gold's columns.
 
     Attributes:
-        columns: for each gold column, its position in the prediction; None if no assignment was found.
-        ended: True if the search was complete; False if a limit stopped it before it had an answer.
+        columns: for each gold column, the position of the matching column in the prediction; None if no match
+            was found.
+        ended: True if the search was completed; False if a limit stopped it before it had a result.
     """
 
     columns: tuple[int, ...] | None
@@ -47,11 +48,11 @@ class _CapReachedError(Exception):
 
 
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
-    """Assign a column of `pred` to each gold column, so that the rows are equal as multisets.
+    """Find a column of `pred` for each column of `gold`, so that the rows are equal as multisets.
 
-    Both sides must have the same number of rows, and at least one row. The rows must be in canonical form, or
-    so plain that `==` compares them as it would compare their canonical forms. Numbers agree within the
-    tolerance. Whole rows are compared, so cells of different rows are never combined.
+    Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
+    plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
+    rows are compared, so cells of different rows are never combined.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -66,7 +67,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
 
 class _Search:
-    """A depth-first search that assigns one gold column after another, as long as the rows so far agree."""
+    """A depth-first search that assigns one gold column after another, while the rows can still agree."""
 
     def __init__(self, gold: Sequence[Row], pred: Sequence[Row], nodes: int) -> None:
         self._gold, self._pred = gold, pred
@@ -75,7 +76,7 @@ class _Search:
         self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
-        """Yield all assignments that give the gold's rows, the most likely first."""
+        """Yield all assignments of columns that give the gold's rows, the most likely first."""
         is_hopeless = any(
             not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
             for ours in self._gold_columns
@@ -110,7 +111,7 @@ class _Search:
         )
 
     def _may_agree(self, chosen: tuple[int, ...]) -> bool:
-        """Return whether the rows may agree in those assigned columns that need no tolerance."""
+        """Return whether the rows may agree in the assigned columns, ignoring columns with a tolerance."""
         pairs = [
             (column, place)
             for column, place in enumerate(chosen)
@@ -123,7 +124,7 @@ class _Search:
 
 
 class _Column:
-    """Properties of a column by which columns are compared without keeping their cells."""
+    """Properties of a column, by which columns are compared without storing their cells."""
 
     def __init__(self, rows: Sequence[Row], column: int) -> None:
         self._rows, self._column = rows, column
@@ -136,7 +137,7 @@ class _Column:
 
     @cached_property
     def _sums(self) -> tuple[float, float]:
-        """Return the sums of the numbers and of their absolute values, or infinity if they are too large."""
+        """Return the sum of the numbers, and the sum of their absolute values; infinity if too large."""
         cells = map(itemgetter(self._column), self._rows)
         numbers = [cell for cell in cells if isinstance(cell, _NUMBERS)]
         try:
@@ -145,7 +146,7 @@ class _Column:
             return math.inf, math.inf
 
     def may_be(self, other: _Column) -> bool:
-        """Return whether two different columns may be equal within the tolerance."""
+        """Return whether two columns may be equal within the tolerance, although their cells differ."""
         if not (self._has_fractions or other._has_fractions):
             return False
         if (
@@ -184,7 +185,11 @@ _Rows = Sequence[CanonicalRow]
 
 
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
-    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no rows, or only NULLs)."""
+    """Return the flags that apply to empty results.
+
+    `both_empty` means that neither result has rows, and `gold_empty` that the gold has no rows, or only
+    NULLs.
+    """
     flags = []
     if not gold.rows and not pred.rows:
         flags.append("both_empty")
@@ -194,9 +199,9 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results cannot agree whatever their cells contain; empty if there is no such reason.
+    """Return why two results cannot agree, whatever values they contain; empty if they can.
 
-    The reason is a different number of columns, or a truncated result.
+    The reason is a different number of columns, or that a result is truncated.
     """
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
@@ -216,13 +221,15 @@ def explain(
     extra: _Rows,
     agreement: Agreement | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return a one-line explanation of a difference, and flags (`dup_only`, `float_only`, `colorder_only`).
+    """Return a one-line explanation of a difference, and the flags that describe it.
+
+    The possible flags are `dup_only`, `float_only` and `colorder_only` (see `RowsComparison`).
 
     Args:
-        gold: the gold rows: canonical, or so plain that `==` compares them as it compares canonical rows.
+        gold: the gold rows, in canonical form or plain enough that `==` compares them like canonical rows.
         pred: the rows of the prediction, in the same form.
-        missing: the canonical gold rows that `multiset_difference` returns.
-        extra: the canonical rows of the prediction that `multiset_difference` returns.
+        missing: the canonical gold rows that the prediction lacks (`multiset_difference`).
+        extra: the canonical rows of the prediction that the gold lacks (`multiset_difference`).
         agreement: the result of `compare_numbers` for `missing` and `extra`, if the caller knows it.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
@@ -240,7 +247,7 @@ def explain(
 
 
 def show(row: CanonicalRow) -> str:
-    """Return a row as one line of text, with long cells and long rows shortened."""
+    """Return a row as one line of text, in which long cells and long rows are shortened."""
     text = "(" + ", ".join(map(_show_cell, row)) + ")"
     return text if len(text) <= _LONGEST_ROW else text[:_LONGEST_ROW] + "…"
 
@@ -264,7 +271,7 @@ def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
 
 
 def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
-    """Return whether the cells could be equal in some order: a quick check before a search."""
+    """Return whether the rows may have the same cells in another order. This is a quick check."""
     return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
 
 
@@ -274,7 +281,7 @@ def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 
 
 def _as_text(row: CanonicalRow) -> CanonicalRow:
-    """Convert text that represents a number into the number, and dates into ISO text."""
+    """Convert text that represents a number into that number, and dates into ISO text."""
     return tuple(map(_loosened, row))
 
 
@@ -290,7 +297,7 @@ def _loosened(cell: Hashable) -> Hashable:
 
 
 def _type_difference(missing: _Rows, extra: _Rows) -> str:
-    """Return an explanation if the rows differ only in text that represents a number or date, or nothing."""
+    """Return an explanation if the rows differ only in that numbers or dates are text on one side."""
     if len(missing) > _MOST_LOOSENED or not _may_differ_in_type(missing, extra):
         return ""
     partners = dict(zip(map(_as_text, extra), extra, strict=True))
@@ -303,7 +310,7 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
 
 
 def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
-    """Return whether a column has cells of types that can be converted into each other: a quick check."""
+    """Return whether some column has cells of convertible types. This is a quick check."""
     for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
         kinds = {*map(type, ours), *map(type, others)}
         if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:

@@ -1,9 +1,9 @@
-"""Compare rows in c-Interact and a-Interact (`strict`), under the conditions of the task.
+"""Compare rows by the strict rules of c-Interact and a-Interact, under the conditions of the task.
 
-This is BIRD-Interact's default test with its known faults corrected: rows are compared as multisets (or as
-lists if the task says `order`), numbers of all types are rounded as Decimals to the stated number of
-decimals, a boolean is not a number, timestamps are compared exactly, and arrays and JSON are normalised
-recursively.
+This is BIRD-Interact's default test with its known faults corrected. Rows are compared as multisets, or in
+order if the task says so. Numbers of all types are rounded as Decimals to the number of decimals that the
+task specifies. A boolean is not a number. Timestamps are compared exactly. Values in arrays and JSON are
+compared by the same rules.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The rules by which a task wants rows to be compared (the field `conditions` of a BIRD-Interact record).
+    """The conditions under which a task's rows are compared (`conditions` in a BIRD-Interact record).
 
     Attributes:
         decimal: the number of decimals to which numbers are rounded; a negative value means 2.
@@ -49,9 +49,9 @@ class Conditions:
 def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
     """Compare a prediction's rows with the gold's under the task's conditions.
 
-    Columns are compared by position; their names do not matter. Timestamps are compared exactly in UTC, which
-    is also the time zone of timestamps that name none. If a column contains a plain date on either side, only
-    the days are compared. Two empty results do not agree (flag `both_empty`), because they prove nothing.
+    Columns are compared by position; their names do not matter. Timestamps are compared exactly, in UTC; a
+    timestamp without a time zone is taken as UTC. If a column contains a plain date on either side, only the
+    days are compared. Two empty results do not agree (flag `both_empty`), because they prove nothing.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)

@@ -1,4 +1,4 @@
-"""Metrics in addition to EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
+"""Compute metrics besides EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
 
 `soft_f1` is the metric of BIRD mini-dev's `evaluation_f1.py` since its correction in 2024. The comparisons
 `colperm` and `superset` are for diagnosis. `MODES` and `METRICS` list the names.
@@ -22,10 +22,11 @@ from birdenv.grading.compare._rows import (
 
 
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare as `compare_multiset` does, with the prediction's columns in any order.
+    """Compare two results as `compare_multiset` does, but allow the prediction's columns in any order.
 
     The flag `colorder_only` says that the columns had to be reordered. The flag `columns_unsearched` says
-    that a limit (10 columns, 10,000 partial orders) ended the search; the given order then counts.
+    that a limit (10 columns, or 10,000 partial orders) stopped the search for an order; the given order is
+    then used.
     """
     comparison = compare_multiset(gold, pred)
     if comparison.equal or len(gold.columns) != len(pred.columns):
@@ -34,11 +35,11 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare as `compare_multiset` does, but allow additional columns, and any order of columns.
+    """Compare two results as `compare_multiset` does, but allow columns in any order, and extra columns.
 
     Whole rows are compared; cells of different rows are never combined. Two empty results do not agree,
-    because any columns would match. The flag `extra_columns` or `colorder_only` says that `compare_multiset`
-    alone would fail; `columns_unsearched` is as in `compare_colperm`.
+    because any columns would match. The flag `extra_columns` or `colorder_only` says that the results do not
+    agree by `compare_multiset`; `columns_unsearched` is as in `compare_colperm`.
     """
     comparison = compare_multiset(gold, pred)
     if not gold.rows or not pred.rows:
@@ -51,7 +52,7 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
-    """Return the comparison, or a successful one with the flag if the prediction has the gold's columns."""
+    """Return the comparison or, if the prediction has the gold's columns, a successful one with `flag`."""
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
@@ -71,15 +72,15 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
     row without a counterpart counts 1. Two empty results give 1.
 
-    The pitfalls of the published metric are kept, so that numbers are comparable:
+    The peculiarities of the published metric are kept, so that scores are comparable:
 
     * The order of rows matters, even if the gold has no ORDER BY: two swapped rows give 0.
     * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33.
-    * All rows have the same weight, whatever their number of cells, so that the example in mini-dev's README,
-      0.80 there, gives 0.769 with missing cells, and 0.667 with NULLs in their place.
+    * All rows have the same weight, whatever their number of cells. The example in mini-dev's README (0.80
+      there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
-    Unlike the script, which fails for cells that cannot be hashed (arrays, JSON), this compares them as JSON
+    The script fails for cells that cannot be hashed (arrays, JSON); this function compares such cells as JSON
     text. A truncated result gives 0.
     """
     if gold.truncated or pred.truncated:
@@ -126,9 +127,9 @@ METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
 
 def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare two results by a mode.
+    """Compare two results in one of the comparison modes.
 
-    Only the mode `ordered` uses the gold's SQL and its dialect (`sqlite` or `postgres`).
+    Only the mode `ordered` uses `gold_sql` and `dialect` (`sqlite` or `postgres`).
     """
     if mode == "ordered":
         return compare_ordered(gold, pred, gold_sql, dialect)
@@ -140,7 +141,7 @@ def metric_scores(
 ) -> dict[str, float]:
     """Return the score of each metric, from 0 to 1.
 
-    The golds are (SQL, result) pairs. The gold with the best score counts.
+    `golds` are pairs of SQL and result. Each score is that of the gold with which it is highest.
     """
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
@@ -149,7 +150,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether any of the metrics needs all rows of a prediction with more rows than the gold."""
+    """Return whether any of the metrics needs all rows even if a prediction has more rows than the gold."""
     return "soft_f1" in metrics
 
 

@@ -1,9 +1,9 @@
 """Compare rows by the default rule (multisets), by BIRD's official rule (sets), or in order.
 
-The reason in a `RowsComparison` quotes the gold: it must not be shown to agents.
+The reason in a `RowsComparison` quotes the gold: never show it to an agent.
 
-In the mode `ordered`, the order of rows counts if the gold's outermost query has an ORDER BY. (In c-Interact
-and a-Interact, the task decides: see `Conditions.order` in `_interact_rows`.) The sort keys are the output
+In the mode `ordered`, the order of rows matters if the gold's outermost query has an ORDER BY. (In c-Interact
+and a-Interact, the task decides: see `Conditions.order` in `_interact_rows`.) Sort keys are the output
 columns by which the outermost ORDER BY sorts. sqlglot is imported when sort keys are first needed.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowsComparison:
-    """The comparison of two results.
+    """The result of comparing the rows of a gold query and a prediction.
 
     Attributes:
         equal: whether the results agree.
@@ -34,8 +34,8 @@ class RowsComparison:
         flags: `both_empty`; `gold_empty` (no rows, or only NULLs); `dup_only` (the results differ only in
             repeated rows); `colorder_only` (only the order of columns differs); `order_only` (only the order
             of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
-            `equal`); `extra_columns` (`compare_superset`); `columns_unsearched` (a limit ended the search for
-            columns); `order_unchecked` (`compare_ordered`).
+            `equal`); `extra_columns` (the prediction has further columns); `columns_unsearched` (a limit
+            stopped the search for columns); `order_unchecked` (the order of rows could not be checked).
         expected: the first gold row that the prediction lacks, as text, if known.
         returned: the first row of the prediction that the gold lacks, as text, if known.
     """
@@ -48,7 +48,7 @@ class RowsComparison:
 
 
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare by the default rule of EX: as multisets, so that the order of rows does not matter.
+    """Compare rows as multisets, which is the default rule of EX. The order of rows does not matter.
 
     Columns are compared by position; their names do not matter. Cells are compared in canonical form
     (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree within `max(1e-6, 1e-9 *
@@ -73,11 +73,12 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare by BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of rows.
+    """Compare rows as sets, which is BIRD's official rule of EX (mini_dev `evaluation_ex.py`).
 
-    Repeated rows and the order of rows do not matter, floats are exact, and two empty results agree even if
-    their columns differ. Unlike the official script, which fails for cells that cannot be hashed (arrays,
-    JSON), this compares them as JSON text with sorted keys. A truncated result never agrees.
+    Values are compared as in Python, so floats must be equal exactly. Repeated rows and the order of rows do
+    not matter, and two empty results agree even if their columns differ. The official script fails for cells
+    that cannot be hashed (arrays, JSON); this function compares them as JSON text with sorted keys. A
+    truncated result never agrees.
     """
     flags = emptiness(gold, pred)
     if gold.truncated or pred.truncated:
@@ -98,7 +99,7 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
-    """Return the distinct rows by the set rule."""
+    """Return the distinct rows in the form in which the set rule compares them."""
     try:
         return set(rows)
     except TypeError:
@@ -106,7 +107,7 @@ def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
 
 
 def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
-    """Return the rows, with cells that cannot be hashed converted to JSON text."""
+    """Return the rows. Cells that cannot be hashed become JSON text."""
     return map(_hashable_row, rows)
 
 
@@ -115,7 +116,7 @@ def _first(rows: Sequence[Row]) -> str:
 
 
 def _first_rows(gold: QueryResult, pred: QueryResult) -> tuple[str, str]:
-    """Return the first row without a partner on each side of results with a `shape_fault`, as text."""
+    """Return, as text, the first row on each side that the other side lacks, for results of unlike shape."""
     if len(gold.columns) != len(pred.columns):
         return _first(gold.rows), _first(pred.rows)
     if not gold.truncated and len(pred.rows) > len(gold.rows):
@@ -144,8 +145,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     """Compare as `compare_multiset` does, and also in order if the gold's outermost query has an ORDER BY.
 
     Rows with equal sort keys may be in any order. The flag `order_only` says that only the order differs. The
-    flag `order_unchecked` says that the order differs, but some sort keys are not in the output, so that ties
-    are unknown; the result of `compare_multiset` then counts. `dialect` is `sqlite` or `postgres`.
+    flag `order_unchecked` says that the order differs, but that ties are unknown, because some sort keys are
+    not in the output; the result is then that of `compare_multiset`. `dialect` is `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -187,11 +188,11 @@ _LONGEST_PARSED: Final = 100_000  # characters
 
 
 class SortKeys(NamedTuple):
-    """The sort keys of a query.
+    """The columns of a result by which its query sorts.
 
     Attributes:
-        places: the positions of the sort keys among the output columns.
-        is_complete: whether every sort key was found among the output columns.
+        places: the positions of the sort keys among the columns of the result.
+        is_complete: whether every sort key is a column of the result.
     """
 
     places: list[int]
@@ -203,7 +204,7 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     """Return the sort keys of a query, or None if its outermost query has no ORDER BY.
 
     `columns` are the columns of the result, and `dialect` is `sqlite` or `postgres`. If sqlglot cannot parse
-    the query, the sort keys are empty and not complete.
+    the query, the sort keys are empty and incomplete.
     """
     from sqlglot import exp
 
@@ -242,7 +243,7 @@ def query_tree(sql: str, dialect: str) -> Any:
 
 
 def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Return the position of the output column to which a sort key refers, or None without such a column."""
+    """Return the position of the output column that a sort key refers to, or None if there is none."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:
@@ -271,7 +272,7 @@ def _named(name: str, columns: Sequence[str]) -> int | None:
 
 
 def _lowered(tree: exp.Expression) -> exp.Expression:
-    """Return the expression with unquoted names in lower case, and unchanged literals."""
+    """Return the expression with unquoted names in lower case, but literals unchanged."""
     from sqlglot import exp
 
     copy = tree.copy()

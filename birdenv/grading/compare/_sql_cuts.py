@@ -1,10 +1,10 @@
 """Remove DISTINCT, ROUND and comments from SQL before results are compared.
 
-`without_outer_distinct` works on tokens, and keeps every other character (BIRD-Interact §7.4).
+`without_outer_distinct` removes a single token, and keeps all other text (BIRD-Interact §7.4).
 
-The published c-Interact evaluators (§4.2) edit the text without regard to SQL syntax, so that they also
-change string literals, names and operators. Published scores depend on this, so `reference_text` makes
-exactly the same changes. Never use `reference_text` to clean SQL.
+The published c-Interact evaluators (§4.2) ignore SQL syntax when they edit SQL, so they also change string
+literals, names and operators. Published scores depend on this. Therefore `reference_text` makes exactly the
+same changes. Never use it to clean SQL.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _NOT_ONE_SELECT: Final = frozenset(
 def without_outer_distinct(sql: str, dialect: str) -> str:
     """Remove the DISTINCT keyword of the single outermost SELECT (BIRD-Interact §7.4, strict).
 
-    These remain unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a
-    query whose outermost level is a set operation; several statements; statements other than SELECT and WITH
-    ... SELECT; text with an unterminated quote; and text longer than `LONGEST_SQL`.
+    The following SQL is returned unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS
+    DISTINCT FROM`; a query whose outermost level is a set operation; several statements; statements other
+    than SELECT and WITH ... SELECT; text with an unterminated quote; and text longer than `LONGEST_SQL`.
     """
     if "DISTINCT" not in sql.upper():
         return sql
@@ -45,7 +45,7 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
 
 
 def _unwrapped(tokens: list[Token]) -> list[Token]:
-    """Return the tokens without final semicolons, and without parentheses around the whole statement."""
+    """Return the tokens of a statement without final semicolons, and without parentheses around all of it."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for i, token in enumerate(tokens):
@@ -65,7 +65,7 @@ def _unwrapped(tokens: list[Token]) -> list[Token]:
 
 
 def _outermost(words: list[str]) -> list[int]:
-    """Return the positions of words outside of parentheses, including the outermost parentheses."""
+    """Return the positions of the words that are outside of parentheses, and of the outermost parentheses."""
     places, depth = [], 0
     for i, word in enumerate(words):
         depth -= word == ")"
@@ -111,10 +111,10 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Replace each call `ROUND(...)` by the first argument, without parentheses.
+    """Replace each call `ROUND(...)` by its first argument, without parentheses.
 
-    The text is read from the left, without regard to quotes, up to the first call that is not closed. A call
-    of any name that ends in "round" is replaced.
+    The text is read from the left up to the first call that is not closed. Quotes are ignored, and so is
+    whether "round" is only the end of a longer name.
 
     >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
     'SELECT a + b * 100, backga'

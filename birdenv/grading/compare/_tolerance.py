@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key
 
 
 class Agreement(Enum):
-    """How far two lists of rows agree: fully (within the tolerance), except for numbers, or not at all."""
+    """The degree to which rows agree: within the tolerance, in all cells but numbers, or not at all."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -59,9 +59,9 @@ def numbers_match(a: Any, b: Any) -> bool:
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
     """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
 
-    Rows are grouped by their cells that are not numbers, and by the positions of their numbers. Each group is
-    compared in sorted order. If that fails and the group has at most 200 rows, a one-to-one matching of its
-    rows is searched for.
+    Rows are grouped by the positions of their numbers and by all other cells. Each group is compared in
+    sorted order. If that fails and the group has at most 200 rows, a one-to-one matching of its rows is
+    searched for.
     """
     if len(gold) != len(pred):
         return Agreement.NONE
@@ -136,7 +136,7 @@ def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
 
 
 def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
-    """Return whether all other columns may hold the same values: a quick check before grouping."""
+    """Return whether all other columns may have the same values. This is a quick check before grouping."""
     return all(
         sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
         for i in range(len(gold[0]))
@@ -145,9 +145,9 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
 
 
 def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
-    """Split the rows into runs. Each contains all rows of a group, and few others.
+    """Split the rows into runs. A run contains all rows of one group, and few others.
 
-    The same groups are in the same order for all inputs. Grouping all rows at once would take more memory
+    The runs of two inputs are in the same order of groups. Grouping all rows at once would take more memory
     than the rows themselves.
     """
     exact = [i for i in range(len(rows[0])) if i not in inexact]
@@ -160,7 +160,7 @@ def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[Can
 
 
 def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
-    """Return the numbers in the inexact columns, by all other cells."""
+    """Return the numbers in the inexact columns of each row, grouped by the values of all other cells."""
     groups: dict[CanonicalRow, list[_Numbers]] = {}
     for row in rows:
         key = list(row)
@@ -187,7 +187,7 @@ def _all_match(a: _Numbers, b: _Numbers) -> bool:
 
 
 def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
-    """Return whether a one-to-one matching of the rows exists (bipartite matching by augmenting paths)."""
+    """Return whether the rows can be matched one to one (bipartite matching by augmenting paths)."""
     choices = [[j for j, other in enumerate(pred) if _all_match(row, other)] for row in gold]
     owner: dict[int, int] = {}
 
@@ -208,8 +208,8 @@ def unmatched(
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
     """Return the rows of each side that have no equal partner on the other side, in canonical form.
 
-    Plain rows that are equal in Python are paired first, without computing canonical forms. `plain` is the
-    result of `are_plain` for both sides, if the caller knows it.
+    Plain rows that are equal in Python are paired first, because that needs no canonical forms. `plain` is
+    the result of `are_plain` for both sides, if the caller knows it.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)
@@ -221,7 +221,7 @@ def unmatched(
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether two results are equal as multisets of rows, with numbers within the tolerance."""
+    """Return whether two lists of rows are equal as multisets, with numbers within the tolerance."""
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
 
@@ -229,7 +229,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the rows of each side that have no equal partner on the other side, in order."""
+    """Return the rows of each side that have no equal partner on the other side, in their order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)
@@ -250,5 +250,5 @@ def has_nan(rows: Sequence[CanonicalRow]) -> bool:
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Return whether `==` compares these rows as it would compare their canonical forms, except for NaN."""
+    """Return whether `==` compares these rows in the same way as their canonical forms, except for NaN."""
     return cell_types(rows) <= PLAIN_TYPES

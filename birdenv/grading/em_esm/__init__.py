@@ -1,4 +1,4 @@
-"""The rules of EM (exact match) and ESM (execution match), which `birdenv.grading.PairGrader` applies."""
+"""Compare queries by EM (exact match) and ESM (execution match), for `birdenv.grading.PairGrader`."""
 
 from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
 from birdenv.grading.em_esm._pair_rules import BUCKETS, Bucket, PairRules, PairVerdict, RunQuery

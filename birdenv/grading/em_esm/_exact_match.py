@@ -1,15 +1,15 @@
 """Exact match (EM): compare the text of queries, ignoring differences that cannot matter.
 
-There are three levels. `strict` ignores only outer white space. `conservative` removes comments, puts one
-space between tokens, and writes keywords in upper case. `folded` also writes unquoted names in lower case,
-removes unnecessary quotes around names, and writes `<>` as `!=` (and in SQLite `==` as `=`). No level changes
-literals, reorders anything, or renames an alias.
+Queries are compared at one of three levels. `strict` ignores only outer white space. `conservative` also
+ignores comments, white space between tokens, and the case of keywords. `folded` also ignores the case of
+unquoted names, unnecessary quotes around names, and whether an operator is written as `<>` or `!=` (in SQLite
+also `==` or `=`). At no level are literals changed, parts reordered, or aliases renamed.
 
-SQLite treats a word in double quotes as a string if no column has that name. Therefore the quotes are removed
+SQLite treats a word in double quotes as a string if no column has that name. Therefore the quotes are ignored
 only if the word is certainly a name: next to a dot, after FROM, JOIN or AS, or if either query of the pair
-has the same name without quotes.
+uses the same name without quotes.
 
-The keywords are those of sqlite.org/lang_keywords.html, and of `pg_get_keywords()` in PostgreSQL 18.
+The keywords come from sqlite.org/lang_keywords.html, and from `pg_get_keywords()` in PostgreSQL 18.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
-    """Return the `em_key` of each query.
+    """Return the keys (`em_key`) of two queries. The queries match if their keys are equal.
 
-    At the level `folded`, if one query uses a word as an unquoted name, the same word in double quotes is
-    also a name in the other query.
+    At the level `folded`, a word in double quotes counts as a name if the other query uses the same word as
+    an unquoted name.
     """
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
@@ -106,15 +106,15 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """Return the key of a query. Two queries match if their keys are equal.
+    """Return a text that is equal for all queries that match each other at a level.
 
-    If the text has an unterminated quote, the key is the text itself without outer white space.
+    If the query has an unterminated quote, the key is the query itself without outer white space.
 
     Args:
         sql: the query.
         dialect: `sqlite` or `postgres`.
         level: the level, as described in the module's docstring.
-        names: words, in lower case, that are names (not strings) even in double quotes.
+        names: words in lower case that are names (not strings) even in double quotes.
     """
     if level == "strict":
         return sql.strip()

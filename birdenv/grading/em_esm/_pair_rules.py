@@ -1,6 +1,6 @@
-"""EM and ESM: compare the texts of a predicted query and a gold query (EM), and their rows (ESM).
+"""Compare a predicted query and a gold query by their text (EM) and by their rows (ESM).
 
-A decision table gives the verdict on a pair: its first matching row counts (`PairGrader.grade`).
+The verdict on a pair comes from the first matching row of a decision table (see `PairGrader.grade`).
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ RunQuery: TypeAlias = Callable[[str, str], Result]
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """The rules by which pairs are compared.
+    """The rules by which pairs of a gold query and a prediction are compared.
 
     Attributes:
         em: whether to compute EM.
         esm: whether to compute ESM.
         em_level: the level of EM.
-        none_aliases: further exact spellings of `None`, the answer that a question has no answer in SQL.
+        none_aliases: further spellings of `None`, the answer that a question cannot be answered in SQL. They
+            must match exactly.
         clean: whether to remove everything around the SQL first (`clean_sql`).
         order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY; `ignore` never
-            does.
-        relax_single: if both results have one row, and one of them has a single column, the results agree if
-            the value of that column occurs anywhere in the other row.
-        normalisation: the differences that ESM ignores. The mode `bird` never ignores any.
+            compares it.
+        relax_single: whether two results with one row each agree if one of them has a single column, and the
+            value of that column occurs anywhere in the other row.
+        normalisation: the differences that ESM ignores. The comparison mode `bird` never ignores any.
     """
 
     em: bool = True
@@ -56,16 +57,18 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """Return all answers that mean that a question has no answer in SQL."""
+        """Return all answers that mean that a question cannot be answered in SQL."""
         return self.none_aliases | {"None"}
 
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """The verdict on a pair. It must not be shown to agents, because `reason` may quote gold rows.
+    """The verdict on a gold query and a prediction.
+
+    It must not be shown to agents, because `reason` may quote gold rows.
 
     Attributes:
-        gold: the cleaned gold.
+        gold: the cleaned gold query.
         pred: the cleaned prediction.
         bucket: the outcome of ESM.
         reason: an explanation in one line.
@@ -73,13 +76,13 @@ class PairVerdict:
         esm: the result of ESM; None if it was not computed.
         side: the query that is at fault, `gold` or `pred`, if only one of them is.
         error: the error of the query that failed; None if no query failed.
-        rows_gold: number of rows of the gold; None if unknown.
+        rows_gold: number of rows of the gold query; None if unknown.
         rows_pred: number of rows of the prediction; None if unknown.
-        gold_seconds: duration of the gold in seconds; None if unknown.
+        gold_seconds: duration of the gold query in seconds; None if unknown.
         pred_seconds: duration of the prediction in seconds; None if unknown.
         modes: for each comparison mode, whether the results agree.
         flags: further findings of the comparison.
-        keys: the EM keys of gold and prediction.
+        keys: the EM keys of gold query and prediction (`em_key`).
     """
 
     gold: Cleaned
@@ -100,7 +103,7 @@ class PairVerdict:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is no prediction."""
+        """Return whether the cleaned prediction is empty."""
         return not self.pred.sql
 
 
@@ -114,7 +117,7 @@ class LocalPairGrader:
         self._nones = self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """Grade as `PairGrader.grade` does."""
+        """Return the verdict on a pair, as `PairGrader.grade` does."""
         sides = self._cleaned(gold), self._cleaned(pred)
         cleaned = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         verdict = self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id))

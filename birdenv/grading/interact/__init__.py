@@ -1,4 +1,4 @@
-"""The rules and jobs of grading BIRD-Interact submissions (see `birdenv.grading.InteractGrader`)."""
+"""Grade BIRD-Interact submissions, for `birdenv.grading.InteractGrader`."""
 
 from birdenv.grading.interact._job import (
     GRADING_RULES,

@@ -1,8 +1,9 @@
-"""The jobs of the c-Interact grader: rules, jobs, grades, and the preparation of databases.
+"""Define the jobs, rules and grades of the c-Interact grader, and prepare databases for grading.
 
-`GradingRules` hold the rules in which the published c-Interact graders and birdenv differ. A
-`GradingJob` is one phase of a task to grade, and a `Grade` is the result. `prepare_gold` and
-`prepare_prediction` bring a fresh copy to the start of a phase, and `clean_up` cleans up after a script.
+`GradingRules` are the rules in which the published c-Interact graders and birdenv differ. A `GradingJob` is
+one phase of a task to grade, and a `Grade` is the result. `prepare_gold` and `prepare_prediction` bring a
+fresh copy of the database into its state at the start of a phase, and `clean_up` runs the task's clean-up
+statements after a script.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
 
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
-"""How an evaluator runs test cases.
+"""How a published evaluator runs test cases.
 
-`every_callable`, as the batch evaluator does: every callable that a source defines or imports is called;
-`execute_queries` runs each item of its argument, so that a text runs letter by letter; and tests cannot call
-helpers of the source or of the evaluator.
+`every_callable` is the way of the batch evaluator: it calls every callable that a source defines or imports;
+its `execute_queries` runs each item of its argument, so that a string runs letter by letter; and tests cannot
+call helper functions of the source or of the evaluator.
 
-`test_case`, as the later service does: only a function of that name is called, and a source without one
-passes."""
+`test_case` is the way of the later service: it calls only the function `test_case`, and a source without
+such a function passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,15 @@ class GradingRules:
 
     Attributes:
         name: the name of the rules.
-        comparison: how a Query is graded. `strict`: the Query may only read, the gold runs on its own
-            pristine copy, and `compare_strict` compares the rows. `published` (BIRD-Interact §4.2): the
-            prediction runs on a disposable copy; then the prediction and the gold run there without comments,
-            DISTINCT and ROUND, and `compare_reference` compares the rows.
+        comparison: how a submission for a Query task is graded. With `strict`, the submission may only read,
+            the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
+            (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
+            run there without comments, DISTINCT and ROUND, and `compare_reference` compares the rows.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
-        fail_doubtful: under strict rules, fail a Query that reads no table although the gold does, and a
-            Management submission that passes the tests but leaves a different state from the gold.
+        fail_doubtful: whether, under strict rules, these submissions fail: for a Query task, a query that
+            reads no table although the gold does; for a Management task, SQL that passes the tests but leaves
+            another state than the gold.
     """
 
     name: str
@@ -86,17 +88,19 @@ class GradingJob:
 
     Attributes:
         database: the id of the database.
-        category: the category of the task.
+        category: the category of the task: Query or Management.
         gold: the gold statements.
         conditions: the conditions under which rows are compared.
-        setup: SQL that brings a pristine copy to the task's starting state.
-        base_gold: SQL that runs after `setup` in a follow-up, and brings the gold's copy to its start.
-        base_pred: SQL that runs after `setup` in a follow-up, and brings the prediction's copy to its start.
-        cleanup: statements that run after the three scripts above, and after a Management script. Errors are
-            ignored, because the statements were written for the state that the gold leaves.
+        setup: SQL that brings a pristine copy into the task's starting state.
+        base_gold: in a follow-up, SQL that runs after `setup` and brings the gold's copy into its starting
+            state.
+        base_pred: in a follow-up, SQL that runs after `setup` and brings the prediction's copy into its
+            starting state.
+        cleanup: statements that run after each of the three scripts above, and after a Management script.
+            Their errors are ignored, because they were written for the state that the gold leaves.
         start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
-            `base_pred` and `cleanup` do not run to produce it.
-        keeps_state: whether to return the state that a passing submission leaves, in `Grade.left`.
+            `base_pred` and `cleanup` are not run to produce it.
+        keeps_state: whether `Grade.left` is to hold the state that a passing submission leaves.
         tests: the test cases of a Management task.
         by_state: whether to compare the states that gold and prediction leave, if there are no test cases.
         rules: the rules for grading.
@@ -125,23 +129,24 @@ class Grade:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
-    * `state_disagrees` (Management): the comparison of states disagrees with the test cases, which decide;
+    * `state_disagrees` (Management): comparing states gives another result than the test cases, which decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
-    * `integrity` (published rules): the submission passes through a gap in the rules. Either it changed the
-      database so that the gold returned other rows than on a pristine copy; or, with `no_usable_test`, a
-      Management task was graded without a test;
+    * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
+      changed the database so that the gold returned other rows than on a pristine copy; or, with
+      `no_usable_test`, a Management task was graded without a test;
     * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
 
     Attributes:
         passed: whether the submission passes.
-        status: how grading ended. `malformed` is for callers, if a submission never reaches the grader.
+        status: how grading ended. `malformed` is used only by callers, for a submission that does not reach
+            the grader.
         reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
-        error: the error of the prediction, or with `infra_error` that of the benchmark's own SQL.
+        error: the error of the prediction or, if the status is `infra_error`, of the benchmark's own SQL.
         flags: the flags that apply.
         rows_gold: number of rows of the gold.
         rows_pred: number of rows of the prediction.
-        left: the state that the submission leaves after the clean-up, for the next `GradingJob.start`; None
-            unless `GradingJob.keeps_state` is set.
+        left: the state that the submission leaves after the clean-up, to be the `GradingJob.start` of the
+            next phase; None unless `GradingJob.keeps_state` is set.
     """
 
     passed: bool
@@ -154,38 +159,44 @@ class Grade:
     left: Checkpoint | None = field(default=None, repr=False)
 
     def failed_as_doubtful(self, reason: str) -> Grade:
-        """Return a failing grade in place of this passing one, because of `GradingRules.fail_doubtful`."""
+        """Return a failing copy of this passing grade, because of `GradingRules.fail_doubtful`."""
         flags = (*self.flags, FAILED_AS_DOUBTFUL)
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return, as JSON, the part of the grade that a dialogue depends on. It does not reveal the gold."""
+        """Return, as JSON, those fields of the grade that a dialogue depends on.
+
+        They do not reveal the gold.
+        """
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
         return {"passed": self.passed, "status": self.status, "error": error}
 
     @classmethod
     def recalled(cls, noted: Mapping[str, Any]) -> Grade:
-        """Return the grade that the JSON of `noted` describes. The other fields have their defaults."""
+        """Return a grade with the fields that `noted` returned, and with defaults for all other fields."""
         error = None if noted["error"] is None else QueryError(*noted["error"])
         return cls(noted["passed"], noted["status"], error=error)
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade after the benchmark's own SQL failed. Raises `MemoryError` if memory ran out."""
+    """Return the grade for failing SQL of the benchmark. Raises `MemoryError` if memory ran out."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """Return the grade of a prediction that fails to run."""
+    """Return the grade of a prediction that does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Bring the gold's copy to the start of the phase. Return an `infra_error` grade if that fails."""
+    """Bring the gold's copy of the database into its state at the start of the phase.
+
+    Return an `infra_error` grade if that fails, and otherwise None.
+    """
     failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
@@ -194,7 +205,10 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Bring the prediction's copy to the start of the phase. Return a failing grade if that is impossible."""
+    """Bring the prediction's copy of the database into its state at the start of the phase.
+
+    Return a failing grade if that is impossible, and otherwise None.
+    """
     if job.start is not None:
         failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)
@@ -211,13 +225,16 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """Run the clean-up statements on the committed contents, and return the resulting state."""
+    """Run the clean-up statements on the committed contents. Return the resulting state.
+
+    `like` is as in `EpisodeDatabase.state`.
+    """
     run_each(database, cleanup)
     return database.state(like)
 
 
 def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
-    """Run each clean-up statement on the committed contents, and ignore errors."""
+    """Run each clean-up statement on the committed contents, ignoring errors."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:

@@ -1,9 +1,9 @@
 """Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
 
-The tests first run on the gold's own state. If the tests do not pass there, or if there are no tests, the
-grade is `test_error`, unless the task says that states decide. The states that gold and prediction leave are
-also compared object by object. If this comparison disagrees with the tests, the grade has the flag
-`state_disagrees`.
+The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
+cases, the grade is `test_error`, unless the task says that states decide. The states that gold and prediction
+leave are also compared object by object. If the result differs from that of the test cases, the grade has the
+flag `state_disagrees`.
 """
 
 from __future__ import annotations
@@ -40,25 +40,28 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """Describe the first difference between two states; empty if there is none.
+    """Describe the first difference between two database states; empty if there is none.
 
-    Schemas are compared before contents.
-
-    Rows of tables and views are compared as multisets (`compare_multiset`). Views that fail with the same
-    message are equal. The text must not be shown to agents.
+    Schemas are compared before contents. Rows of tables and views are compared as multisets
+    (`compare_multiset`). Views that fail with the same message are equal. The description must not be shown
+    to agents.
     """
     return next(_differences(gold, pred), ("", ""))[1]
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Return names for all differences: `table orders` in the schema, `rows of orders` in the contents."""
+    """Return a name for each difference between two states.
+
+    Examples are `table orders` (a difference in the schema) and `rows of orders` (a difference in the
+    contents).
+    """
     return frozenset(name for name, _ in _differences(before, after))
 
 
 def unreadable(state: DatabaseState) -> str:
     """Describe the first object whose contents could not be read completely; empty if there is none.
 
-    A view that fails because of its definition (such as a missing table) does not count.
+    A view that fails because of its definition, for example because a table is missing, does not count.
     """
     for name, content in sorted(state.contents.items()):
         if isinstance(content, QueryError) and content.kind in ("timeout", "too_large"):
@@ -94,15 +97,14 @@ def _content_difference(gold: Result | None, pred: Result | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _GoldState:
-    """The state that a Management gold leaves.
+    """The state of the database that the gold of a Management task leaves.
 
     Attributes:
         state: the state.
         is_worked: whether this is the state before the clean-up.
         flags: the flags for grades.
-        is_lasting: whether another run leaves the same state, because nothing in the database reads the
-        clock.
-        tests: the report of the task's test cases on it.
+        is_lasting: whether another run leaves the same state, because no SQL in it reads the clock.
+        tests: the report of the task's test cases on this state.
     """
 
     state: DatabaseState
@@ -136,8 +138,8 @@ class ManagementGrader:
         """Grade a prediction by running the test cases on the state that it leaves before the clean-up.
 
         For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
-        compared after the clean-up, or before the clean-up if that undoes anything that the gold did. Without
-        test cases, this comparison decides if the job says so (`GradingJob.by_state`).
+        compared. They are compared after the clean-up or, if the clean-up undoes anything that the gold did,
+        before it. Without test cases, this comparison decides if the job says so (`GradingJob.by_state`).
         """
         if not job.tests and not job.by_state:
             return Grade(
@@ -191,9 +193,9 @@ class ManagementGrader:
         )
 
     def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
-        """Return the state that the gold leaves, cached if nothing in the SQL reads the clock.
+        """Return the state that the gold leaves. It is cached if no SQL in it reads the clock.
 
-        The text decides that, because engines never mark a writing statement as repeatable.
+        This is judged by the text of the SQL, because engines never mark a writing statement as repeatable.
         """
         scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
         if any(reads_clock(script) for part in scripts for script in part):
@@ -266,7 +268,7 @@ def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> G
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:
-    """Return the prediction's state after the clean-up, or None if it cannot be kept."""
+    """Return the state that the prediction leaves after the clean-up, or None if it cannot be kept."""
     if gold.is_worked:
         run_each(database, job.cleanup)
     left = database.checkpoint()

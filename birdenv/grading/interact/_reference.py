@@ -1,14 +1,14 @@
 """Grade as the published c-Interact evaluators do, on a disposable copy (BIRD-Interact §4.2 to §4.4).
 
-This reproduces their verdicts, including known faults, only for comparability. A submission that passes
-here gets the flag `integrity` if it would fail against the gold on a pristine copy, or under birdenv's rules
+This reproduces their verdicts, including known faults, so that scores are comparable. A submission that
+passes gets the flag `integrity` if it would fail against the gold on a pristine copy, or by birdenv's rules
 for test cases.
 
-The test cases of a Management task run in the sandbox, in a single test of birdenv's own that loads the
-task's sources as the evaluators do.
+The test cases of a Management task run in the sandbox, in a single test of birdenv's own, which loads the
+task's sources in the way of the evaluators.
 
-Rows agree by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. The reason of a
-grade quotes the gold, and must not be shown to agents.
+Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. The reason of
+a grade quotes the gold, and must not be shown to agents.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ _Rows: TypeAlias = list[tuple[Any, ...]]
 def compare_reference(
     gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
 ) -> RowsComparison:
-    """Compare rows by the published rule: as sets, or as lists if `order` is true. Empty results never agree.
+    """Compare rows by the published rule: as lists if `order` is true, and otherwise as sets.
 
-    Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`, so that a Decimal and
-    an equal float may disagree. Dates and timestamps become days, except inside arrays and JSON,
-    which are compared as JSON text. Otherwise values are compared as in Python: true equals 1, 1 equals 1.0,
-    and NaN equals nothing. Values for which the published code fails (an array of numerics or dates, a
-    numeric with 27 digits) never agree, and have the flag `breaks`.
+    Empty results never agree. Only the first 10,000 rows count if the SQL (`gold_sql`, `pred_sql`) begins
+    with SELECT or WITH. Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`,
+    so that a Decimal and an equal float may disagree. Dates and timestamps become days, except
+    inside arrays and JSON, which are compared as JSON text. Otherwise, values are compared as in Python: true
+    equals 1, 1 equals 1.0, and NaN equals nothing. Values for which the published code fails (an array of
+    numerics or dates, a numeric with 27 digits) never agree, and have the flag `breaks`.
     """
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:
@@ -114,7 +115,7 @@ class ReferenceGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Run the prediction, then run the test cases of a Management task or compare the rows.
+        """Run the prediction. Then run the test cases (Management task), or compare the rows (Query task).
 
         Errors in the set-up are ignored. If the gold fails to run, the prediction fails.
         """
@@ -202,17 +203,17 @@ class ReferenceGrader:
 
 
 def _are_run(job: GradingJob) -> bool:
-    """Return whether the evaluator runs a Management task's tests; if not, it compares rows."""
+    """Return whether the evaluator runs the test cases of a Management task; otherwise, it compares rows."""
     if job.rules.tests == "every_callable":
         return any(map(defines_callable, job.tests))
     return bool(job.tests)
 
 
 def _prepare(database: EpisodeDatabase, job: GradingJob) -> QueryError | None:
-    """Run the set-up, the earlier phase's SQL and the clean-up, silently stopping at the first error.
+    """Run the set-up, the SQL of the earlier phase and the clean-up, up to the first error.
 
-    The published evaluators treat them as one list. An error is returned only if `job.start` cannot be
-    restored.
+    The published evaluators run these as a single list, and ignore the error. An error is returned only if
+    `job.start` cannot be restored.
     """
     if job.start is not None:
         return database.restore(job.start)
@@ -288,7 +289,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """Return the source of one test that runs all `sources` in the given way of a published evaluator."""
+    """Return the source of a single test that runs all `sources` in the way of a published evaluator."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
     never = f"if False:\n{imports}" if imports else ""
@@ -296,10 +297,7 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Return whether the published batch evaluator would find a callable in a source.
-
-    A source that does not compile has none.
-    """
+    """Return whether the published batch evaluator would find a callable in a source that compiles."""
     return any(True for _ in _callables(_statements(source)))
 
 

@@ -1,8 +1,9 @@
-"""Grade c-Interact submissions: a Query by its rows, and a Management task by its test cases.
+"""Grade c-Interact submissions: Query tasks by the rows, and Management tasks by the test cases.
 
-By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy, a
-Query prediction may only read, and the model is not blamed if the benchmark's own SQL does not run. By the
-rules of the published evaluators, a submission runs on a disposable copy.
+By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy of
+the database, the prediction for a Query task may only read, and the model is not blamed if the benchmark's
+own SQL fails. By the rules of the published evaluators, the prediction and the gold run on the same
+disposable copy.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from birdenv.grading.interact._reference import ReferenceGrader
 
 
 class StrictQueryGrader:
-    """Grades Query submissions by strict rules. Thread-safe."""
+    """Grades submissions for Query tasks by strict rules. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade a Query submission: a single reading statement, whose rows `compare_strict` compares."""
+        """Grade a submission, which must be a single reading statement, by comparing its rows."""
         gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)
@@ -97,7 +98,10 @@ def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
 
 
 def grade_here(source: DatabaseSource, limits: Limits, job: GradingJob, prediction: str) -> Grade:
-    """Grade as `InteractGrader.grade` does, in the calling process (a worker), without a second run."""
+    """Grade a submission as `InteractGrader.grade` does, in the calling process, which must be a worker.
+
+    There is no second run after a timeout.
+    """
     grader: type[ReferenceGrader | ManagementGrader | StrictQueryGrader] = StrictQueryGrader
     if job.rules.comparison == "published":
         grader = ReferenceGrader

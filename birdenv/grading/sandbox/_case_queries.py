@@ -1,4 +1,4 @@
-"""Answer the queries of test cases. This runs in the process that holds the database."""
+"""Answer the requests of test cases to run SQL, in the process that has the database."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ROW_BYTES, _CELL_BYTES = 64, 16  # counted for each row and cell, in addition t
 
 
 class TooManyQueriesError(Exception):
-    """The tests tried to run more queries than their limits allow."""
+    """The test cases tried to run more queries than `SandboxLimits` allows."""
 
 
 class Answers:
-    """Answers requests from the test cases' process: to run SQL, compare results, or remove DISTINCT.
+    """Answers requests of the process that runs test cases: to run SQL, compare rows, or remove DISTINCT.
 
     Args:
-        database: the database that the tests query.
+        database: the database that the test cases query.
         dialect: `sqlite` or `postgres`.
         most_queries: maximum number of queries.
         most_bytes: maximum size of one result in bytes.
@@ -37,7 +37,7 @@ class Answers:
         """The total time of the queries in seconds."""
 
     def answer(self, request: Any) -> Any:
-        """Answer a request.
+        """Carry out a request, and return the reply to it.
 
         Raises:
             MessageError: the request is malformed.
@@ -79,7 +79,7 @@ class Answers:
 
 
 def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """Return the result of `execute_queries`: rows, whether it was an error, and whether it was a timeout.
+    """Convert a result into what `execute_queries` returns: rows, and whether an error or a timeout occurred.
 
     A result that is truncated, or larger than `most_bytes`, is an error.
     """

@@ -1,7 +1,7 @@
-"""The process that runs the sources of test cases, in a namespace with the published helper functions.
+"""Run the sources of test cases in a confined process, with the published helper functions.
 
-The process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to the process's
-owner. The outcome of a step is reported as a cause and a line of text, which are the same in every run. This
+This process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its owner.
+The outcome of each step is reported as a cause and a line of text, which are the same in every run. This
 module imports only the standard library.
 """
 
@@ -29,11 +29,11 @@ _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 class OutputError(Exception):
-    """A test printed more characters than its limit allows."""
+    """A test case printed more characters than its limit allows."""
 
 
 def outcome_of(step: Callable[[], object]) -> tuple[str, str]:
-    """Run a step, and return how it ended (`TestOutcome.cause`) with an explanation in one line."""
+    """Call `step`. Return how it ended (`TestOutcome.cause`), and an explanation in one line."""
     try:
         step()
     except BaseException as error:
@@ -75,7 +75,7 @@ def _line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Return the error's text as one short line, which is the same in every run."""
+    """Return the message of an error as one short line, which is the same in every run."""
     try:
         text = str(error)
     except Exception:
@@ -103,7 +103,7 @@ def main(owner: Owner) -> NoReturn:
 
 
 def _run(job: Mapping[str, Any], owner: Owner) -> None:
-    """Load all sources, then run their tests, until a step does not pass. Report each outcome."""
+    """Load all sources, then call their tests, until a step does not pass. Report the outcomes."""
     spaces = [_namespace(job["pred_rows"], owner) for _ in job["sources"]]
     for source, space in zip(job["sources"], spaces, strict=True):
         if not _report(owner, partial(_load, source, space)):
@@ -133,7 +133,7 @@ def _report(owner: Owner, step: Callable[[], object]) -> bool:
 
 
 class _Output(io.TextIOBase):
-    """Discards printed text, up to a number of characters."""
+    """A text stream that discards its text, and raises an error after a number of characters."""
 
     def __init__(self, most_characters: int) -> None:
         self._left = self._most = most_characters
@@ -149,7 +149,7 @@ class _Output(io.TextIOBase):
 
 
 class _Connection:
-    """The `conn` of a test, which can only be passed on to `execute_queries`."""
+    """The argument `conn` of a test, which can only be passed on to `execute_queries`."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise RefusedError(f"uses conn.{name}, which is not offered to tests: execute_queries is")
@@ -159,7 +159,7 @@ class _Connection:
 
 
 def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
-    """Return the globals of one source: the published names, and builtins with a guarded import."""
+    """Return the globals of one source: the published functions, and builtins with a guarded import."""
 
     def ask(*request: Any) -> Any:
         return owner.ask(list(request))
@@ -210,7 +210,7 @@ def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
 
 
 def _sqls(queries: Any, function: str) -> list[str]:
-    """Return the SQL as a list. Raises `TypeError` if it is neither a text nor a list of texts."""
+    """Return the SQL as a list. Raises `TypeError` if it is neither a string nor a list of strings."""
     if isinstance(queries, str):
         return [queries]
     if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):

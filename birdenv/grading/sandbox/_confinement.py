@@ -1,9 +1,9 @@
 """Confine a process that runs test cases.
 
-There are three layers: a replacement for `__import__` that allows only certain modules and tells the author
-of the test which import was refused; an audit hook that refuses all code access to files, processes, sockets
-and other modules; and kernel limits on time, memory, files and processes. This module imports only the
-standard library, because the process that runs the tests imports it.
+There are three layers: a replacement for `__import__` that allows only certain modules, and tells the author
+of the test case which import was refused; an audit hook that denies all code access to files, processes,
+sockets and other modules; and kernel limits on time, memory, files and processes. This module imports only
+the standard library, because the confined process imports it.
 """
 
 from __future__ import annotations
@@ -43,31 +43,34 @@ _ALARM_AFTER: Final = 5.0  # seconds after the wall-clock limit, which the owner
 
 
 class RefusedError(PermissionError):
-    """A test used something that the sandbox does not offer."""
+    """A test case used something that the sandbox does not offer."""
 
 
 class RefusedImportError(ImportError):
-    """A test imported a module that the sandbox does not offer."""
+    """A test case imported a module that the sandbox does not offer."""
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import those of the named modules that the sandbox offers, because no file can be opened later."""
+    """Import the named modules as far as the sandbox offers them, because it cannot open files later."""
     for name in (*_ALWAYS, *_INTERNAL, *filter(_is_offered, names)):
         with contextlib.suppress(ImportError):  # the test's own import will report it
             importlib.import_module(name)
 
 
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Confine this process: from now on, it can only compute, within limits, and use open descriptors."""
+    """Confine this process: it can then only compute, within limits, and use file descriptors that are open.
+
+    `seconds` limits the wall-clock time, and `cpu_seconds` the processor time.
+    """
     limit(seconds, cpu_seconds, memory_bytes)
     sys.addaudithook(_refuse)
 
 
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Set kernel limits, which end the process with SIGXCPU (processor time) or SIGALRM (clock).
+    """Set kernel limits. The process is killed by SIGXCPU (processor time) or SIGALRM (wall clock).
 
-    The process cannot start other processes. Because that limit does not apply to the user root, root becomes
-    nobody if possible. On Linux, the process ends with its owner; elsewhere, at the latest with the alarm.
+    The process cannot start other processes. The user root is exempt from that limit, so if possible, root
+    becomes nobody. On Linux, the process is also killed when its owner ends.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:
@@ -96,7 +99,10 @@ def imported(
     names: Sequence[str] = (),
     level: int = 0,
 ) -> ModuleType:
-    """Replace `__import__` for tests. Raises `RefusedImportError` for modules that are not offered."""
+    """Import a module, as a replacement for `__import__` in test cases.
+
+    Raises `RefusedImportError` for modules that are not offered.
+    """
     if level or not (_is_offered(name) or name in _INTERNAL):
         raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)

@@ -1,8 +1,8 @@
-"""The functions for test cases that need neither a database nor an SQL parser.
+"""Functions that test cases may call, and that need neither a database nor an SQL parser.
 
-Their names and purposes are those of BIRD-Interact (§4.2, §4.3). Unlike the originals, they never change text
-inside quotes, nor the meaning of an expression. This module is also imported in the tests' process, so it
-imports only the standard library.
+Their names and purposes come from BIRD-Interact (§4.2, §4.3). Unlike the original functions, they never
+change text inside quotes or the meaning of an expression. The process that runs test cases imports this
+module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def remove_round(sqls: _Texts) -> _Texts:
 
 
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
-    """Return rows in a comparable form: dates and timestamps as the text of the day, numbers rounded half up.
+    """Return rows in a form in which they can be compared.
 
-    Floats and Decimals keep their type. Rounding uses the decimal digits of a number, also for floats. All
-    NaNs are the same object. Arrays and JSON become JSON text with sorted keys. If `decimal_places` is
-    negative, 2 is used.
+    Dates and timestamps become the text of their day. Numbers are rounded half up by their decimal digits,
+    and floats and Decimals keep their type. All NaNs become the same object. Arrays and JSON become JSON text
+    with sorted keys. If `decimal_places` is negative, 2 is used.
     """
     places = decimal_places if decimal_places >= 0 else _DEFAULT_DECIMALS
     return [tuple(_cell(cell, places) for cell in row) for row in results]
@@ -80,7 +80,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Remove a final ROUND and the space after it. Return whether there was one."""
+    """Remove ROUND, and the space after it, from the end of a text. Return whether it was there."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

@@ -1,13 +1,14 @@
 """Run the test cases of a Management task against a database, in a process that can be killed.
 
-The tests are Python code of the benchmark, not of the agent. They receive the agent's SQL as data. The
-sandbox protects the machine and other tasks from mistakes: endless loops, memory, processes, files, output.
-It does not stop a determined attacker: Python code can reach the interpreter, and claim that tests passed.
+The tests are Python code of the benchmark, which receives the agent's SQL as data. The sandbox protects the
+machine and other tasks from mistakes in this code, such as endless loops or too much memory, output, files or
+processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim that
+tests passed.
 
-The process of the tests has no database, no files, no environment, and only one descriptor: a socket, over
-which it sends queries to its owner. The owner does not trust its messages. The process leads its own process
-group, which is always killed at the end. Both an audit hook and the kernel refuse to fork. The kernel does
-not refuse it to the user root, so root becomes nobody if possible.
+The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
+socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its
+own process group, which is always killed at the end. Both an audit hook and the kernel forbid it to fork. The
+kernel does not forbid this to the user root, so if possible, root becomes nobody.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from birdenv.processes.process import ChildProcess, Death
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Limits on all tests of one task together.
+    """Limits on all test cases of one task together.
 
     Attributes:
-        seconds: limit on the wall-clock time, including the time of queries. Only the limits of the database
-            can stop a query that is still running when this time is over.
+        seconds: limit on the wall-clock time, including queries. A query that is still running after this
+            time is stopped only by the limits of the database.
         cpu_seconds: limit on the processor time of the tests' process.
-        memory_bytes: limit on the memory of the tests, not counting that of the interpreter itself.
+        memory_bytes: limit on the memory of the tests, without the memory of the interpreter itself.
         output_characters: limit on printed characters.
         queries: limit on the number of queries.
-        result_bytes: limit on the size of one result. If a result is larger, the test gets an error instead.
+        result_bytes: limit on the size of one result. For a larger result, the test gets an error instead.
 
     Raises:
         InputError: a limit is so low that no test could run.
@@ -101,15 +102,15 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """The result of running tests on a database state, in order, up to the first test that does not pass.
+    """The result of running tests on a database state, in order, until a test does not pass.
 
     The same tests on the same state give the same report.
 
     Attributes:
-        status: `passed`, `failed` (because of the state) or `test_error` (because of the tests).
+        status: `passed`, `failed` (the state is wrong) or `test_error` (the tests are at fault).
         reason: an explanation in one line, which quotes the tests and must not be shown to agents; empty if
             all tests passed.
-        outcomes: the outcomes of all steps.
+        outcomes: the outcomes of all steps that ran.
     """
 
     status: TestStatus
@@ -118,17 +119,17 @@ class TestReport:
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether another run may give another result, because time, memory or a crash ended this."""
+        """Return whether another run may end differently, because a limit or a crash ended this one."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
     """Return the final report on a prediction, given the report on the state that the gold leaves.
 
-    Tests that do not pass on the gold's state are unusable: the result is a `test_error`, and the tests are
-    not run on the prediction. Otherwise, errors and exceeded limits on the prediction's state count as
-    `failed`. The result remains a `test_error` if a test uses names or modules that are not offered, if the
-    process breaks, or if the wall-clock limit is exceeded.
+    If the tests do not pass on the gold's state, they are unusable: the result is a `test_error`, and
+    `on_prediction` is not called. Otherwise, the result is the report that `on_prediction` returns, except
+    that exceeding a limit there counts as `failed`. The result is still a `test_error` if a test uses names
+    or modules that are not offered, if the process breaks, or if the wall-clock limit is exceeded.
     """
     if on_gold.status != "passed":
         return TestReport("test_error", f"on the gold's own state: {on_gold.reason}")
@@ -157,19 +158,20 @@ def run_test_cases(
 ) -> TestReport:
     """Run test cases (BIRD-Interact §4.3) on the current state of `database`, which they may change.
 
-    All sources are loaded, each into its own namespace. Then each test is called with `(pred_sqls, sol_sqls,
-    db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`, `execute_queries`,
-    `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
-    `date`, `Decimal` and `pred_query_result`, which has the rows of `pred_result`, or is None without rows.
+    All sources are loaded, each into a namespace of its own. Then each test is called with `(pred_sqls,
+    sol_sqls, db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`,
+    `execute_queries`, `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`,
+    `re`, `datetime`, `date`, `Decimal` and `pred_query_result`, which has the rows of `pred_result`, or is
+    None without rows.
 
-    `execute_queries(sqls, db_name, conn)` accepts SQL or a list of SQL and runs it on `database` up to the
+    `execute_queries(sqls, db_name, conn)` runs SQL (a string, or a list of strings) on `database` up to the
     first error. It returns the rows of the last statement (None if it has no columns), whether there was an
-    error, and whether there was a timeout. `ex_base` runs both sides, compares them by `compare_strict`, and
-    returns 1 or 0. Tests can only pass `conn` on to these functions.
+    error, and whether there was a timeout. `ex_base` runs the SQL of both sides, compares their rows by
+    `compare_strict`, and returns 1 or 0. Tests can use `conn` only as an argument of these functions.
 
-    Errors of the tests count as `failed`. To find out whether the tests are to blame, run them on the gold's
-    state first, and use `judged`. Several threads may run tests at once, each on its own database. Raises
-    `InputError` if no process can be started.
+    Errors in the code of a test count as `failed`. To find out whether the tests are to blame, run them on
+    the gold's state first, and use `judged`. Several threads may run tests at the same time, each on its own
+    database. Raises `InputError` if no process can be started.
     """
     problems = parse_test_cases(sources) if sources else ["there are no test cases"]
     if problems:
@@ -194,7 +196,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """Runs one job in a child process, and collects the outcomes."""
+    """Runs test cases in a child process, and collects the outcomes of their steps."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps

@@ -1,7 +1,7 @@
 """Check the sources of a Management task's test cases, without running them.
 
 By the contract (BIRD-Interact §4.3), a source defines functions named `test_case*`, or just one function.
-Each is called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
+Each function is called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
 
 Only one thread at a time builds a syntax tree here. CPython keeps one depth counter per interpreter, so two
 threads that parse at once can make `ast.parse` raise SystemError for valid source (observed in 3.11.7).

@@ -1,6 +1,6 @@
-"""The data that a grading worker and its owner exchange: settings, results, and a shared memory page.
+"""The data that a grading worker and its owner share: settings, results, and a memory page.
 
-The worker records on the page what it is doing, and the owner reads the page after the worker has died.
+The worker records on the page what it is doing. After the worker has died, the owner reads the page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ NO_STATEMENT: Final = bytes(16)
 
 
 class Page:
-    """The memory page that a worker and its owner share. `descriptor` is that of the mapped file."""
+    """A memory page that a worker and its owner share.
+
+    Args:
+        descriptor: the descriptor of the file that is mapped into memory.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, mmap.PAGESIZE)
@@ -38,12 +42,12 @@ class Page:
         self.begin(_NO_JOB)
 
     def begin(self, job: int) -> None:
-        """Record the number of the job that is starting."""
+        """Record that a job with this number is starting."""
         self._job = job
         self.finish_statement()
 
     def start_statement(self, digest: bytes) -> None:
-        """Record the digest of the statement that is starting."""
+        """Record that a statement with this digest is starting."""
         _LAYOUT.pack_into(self._memory, 0, self._job, digest)
 
     def finish_statement(self) -> None:
@@ -57,7 +61,10 @@ class Page:
 
 
 def statement_digest(history: bytes, *texts: str) -> bytes:
-    """Return the digest of a statement. `history` is the digest of everything that ran before."""
+    """Return a digest of the texts of a statement and of everything that ran before it.
+
+    `history` is the digest of the statement that ran before on the same database.
+    """
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -67,7 +74,14 @@ def statement_digest(history: bytes, *texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The arguments of a `LocalSource`, and the fixed date that SQL gets as the current date, if any."""
+    """The place of SQLite files that a worker opens by itself.
+
+    Attributes:
+        root: the directory of the databases.
+        file: the single file that all database ids refer to; None for a directory of databases.
+        image: the kind of private copy for an episode that writes.
+        today: the fixed date that SQL sees as the current date; None for the real date.
+    """
 
     root: Path
     file: Path | None
@@ -77,14 +91,14 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """Stands for the databases of a server, on which the owner runs the SQL for the worker."""
+    """The databases of a server. Only the owner connects to the server, and runs SQL for the worker."""
 
     dialect: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExSettings:
-    """The settings of an `ExGrader`, as a worker receives them."""
+    """The settings of an `ExGrader`, in the form in which a worker receives them."""
 
     clean: bool
     metrics: tuple[Metric, ...]
@@ -101,7 +115,13 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class GradingSettings:
-    """The settings of a worker: the databases, the limits, and the settings or the name of the grader."""
+    """The settings of a worker.
+
+    Attributes:
+        source: the databases.
+        limits: the limits on each statement.
+        grader: the settings of the grader, or the name of a grader without settings.
+    """
 
     source: Files | OwnedServer
     limits: Limits
@@ -119,8 +139,9 @@ class Graded:
     Attributes:
         found: the value that the grader returned.
         was_late: whether a time limit ended a statement of the job.
-        state_was_late: whether a time limit was reached while a database state was being read.
-        fault: why the grader returned no value, such as values that are nested too deeply; otherwise empty.
+        state_was_late: whether a time limit was reached while the state of a database was being read.
+        fault: the reason why the grader returned no value, such as values that are nested too deeply;
+            otherwise empty.
     """
 
     found: Any

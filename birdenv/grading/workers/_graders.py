@@ -1,4 +1,4 @@
-"""Graders that work in worker processes: EX, EM and ESM, c-Interact, gold checks, and scoring many pairs."""
+"""Grade in worker processes: EX, EM and ESM, c-Interact submissions, gold checks, and many pairs at once."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _DEFAULT_LIMITS: Final = Limits()
 
 
 class ExGrader:
-    """Grades predictions against golds by EX, each query on its own freshly opened database. Thread-safe.
+    """Grades predictions against gold queries by EX, each on its own freshly opened database. Thread-safe.
 
-    Grading runs in worker processes. If a time limit ends a statement, the pair is graded once more, alone
-    and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
+    Worker processes do the grading. If a time limit ends a statement, the prediction is graded once more,
+    alone and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
 
     Args:
         source: the databases.
         limits: the limits on each statement.
-        clean: remove everything around the SQL (`clean_sql`) before computing `ex` and the metrics.
+        clean: whether to remove everything around the SQL (`clean_sql`) before computing `ex` and the
+            metrics.
         metrics: metrics to compute in addition to EX.
-        fail_doubtful: fail a prediction by every metric if it reads no table, but the gold reads one.
+        fail_doubtful: whether a prediction that reads no table, although the gold reads one, fails by all
+            metrics.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class ExGrader:
         self._settings = ExSettings(clean, tuple(metrics), fail_doubtful)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """Grade a prediction. The prediction passes if it returns the same rows as any of the golds.
+        """Grade a prediction, which passes if it returns the same rows as any of the gold queries.
 
         A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. If
         values are nested too deeply to be compared, the prediction fails.
@@ -56,7 +58,7 @@ class ExGrader:
         Raises:
             InputError: the database cannot be opened.
             InfrastructureError: there is not enough memory, even in a new worker, or no worker can be
-            started.
+                started.
         """
         job = (db_id, tuple(golds), prediction)
         return with_second_run(
@@ -69,7 +71,7 @@ class ExGrader:
 
 
 def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> Grading:
-    """Return a `Grading` that does EX jobs. Each job is a tuple (database, golds, prediction)."""
+    """Return a `Grading` for EX. Each of its jobs is a tuple (database id, golds, prediction)."""
 
     def uncompared(reason: str) -> ExVerdict:
         return ExVerdict(False, False, reason, "wrong_result", metrics=dict.fromkeys(settings.metrics, 0.0))
@@ -78,7 +80,7 @@ def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> 
 
 
 class InteractGrader:
-    """Grades c-Interact submissions in worker processes, by the rules of each job. Thread-safe."""
+    """Grades c-Interact submissions in worker processes, by the rules in each job. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._source = source
@@ -87,15 +89,15 @@ class InteractGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission.
 
-        Under strict rules, if the prediction leaves a transaction open, the changes in that transaction are
-        lost. If `base_pred` fails, the prediction fails. If a time limit ends a statement, the whole grading
-        is repeated, alone and with twice the limit. Rows that cannot be compared within 30 s of processor
-        time do not agree.
+        Under strict rules, if the prediction leaves a transaction open, the changes in this transaction are
+        lost. If `base_pred` fails, the prediction fails. If a time limit ends a statement, the submission is
+        graded once more, alone and with twice the limit. Rows that cannot be compared within 30 s of
+        processor time do not agree.
 
         Raises:
             InputError: the database cannot be opened.
             InfrastructureError: there is not enough memory, even in a new worker, or no worker can be
-            started.
+                started.
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
@@ -120,10 +122,12 @@ def _uncompared(reason: str) -> Grade:
 
 
 class PairGrader:
-    """Grades pairs by EM and ESM in worker processes. Thread-safe if `run` is.
+    """Grades pairs of a gold query and a prediction by EM and ESM, in worker processes.
+
+    Thread-safe if `run` is thread-safe.
 
     Args:
-        run: runs a query; may be None if the rules do not include ESM.
+        run: runs a query on a database; may be None if the rules do not include ESM.
         dialect: `sqlite` or `postgres`.
         rules: the metrics to compute, and the rules for them.
 
@@ -142,14 +146,14 @@ class PairGrader:
         self._grading = Grading(settings, lambda reason: reason, answer=answer)
 
     def is_none(self, cleaned: Cleaned) -> bool:
-        """Return whether a cleaned answer says that the question has no answer in SQL."""
+        """Return whether a cleaned answer means that the question cannot be answered in SQL."""
         return cleaned.sql in self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """Return the verdict on a pair, by the first matching row of this decision table.
+        """Return the verdict on a pair, from the first matching row of this decision table.
 
-        After each condition, a row gives EM / ESM / bucket. `-` stands for None, and `key` means that EM
-        passes if the EM keys are equal. The query "None" means that the question has no answer in SQL.
+        Each row has a condition, followed by EM / ESM / bucket. `-` stands for None, and `key` means that EM
+        passes if the EM keys are equal. The answer "None" means that the question cannot be answered in SQL.
 
         1. both are None: pass / pass / ok
         2. the prediction is empty: - / - / skipped
@@ -179,11 +183,11 @@ class PairGrader:
 
 
 def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
-    """Run a gold twice, each time on a fresh database, and compare the results in every mode.
+    """Run a gold query twice, each time on a fresh database, and compare the results in all comparison modes.
 
-    If the result is empty, the mode `superset` is left out, because empty results never agree by this mode.
-    If values are nested too deeply to be compared, the check reports the failure `gold`. If a time limit ends
-    a run, both run once more, alone and with twice the limit.
+    If the result is empty, the mode `superset` is left out, because in this mode empty results never agree.
+    If values are nested too deeply to be compared, the check has the failure `gold`. If a time limit ends a
+    run, both runs are repeated, alone and with twice the limit.
 
     Raises:
         InputError: the database cannot be opened.
@@ -203,7 +207,7 @@ _SHARES: Final = 4  # minimum number of messages to each worker
 
 
 class Pair(NamedTuple):
-    """A prediction, and the golds for it. The prediction is right if it agrees with any of the golds."""
+    """A prediction and its gold queries. The prediction is right if it agrees with any gold query."""
 
     db_id: str
     golds: tuple[str, ...]
@@ -220,12 +224,12 @@ def score_pairs(
     workers: int = 1,
     on_done: Callable[[int], None] | None = None,
 ) -> list[ExVerdict]:
-    """Return the verdicts of `ExGrader` on all pairs, in the order of the pairs.
+    """Grade pairs as `ExGrader` does. Return the verdicts in the order of the pairs.
 
-    The verdicts contain no results (`gold_result` and `pred_result` are None). Equal pairs are graded once,
-    and golds run as rarely as possible. If a time limit ends a statement, the pair is graded once more after
-    all others, alone and with twice the limit. A worker that dies affects only its own pair, and is replaced.
-    Verdicts do not depend on the number of workers.
+    The verdicts contain no results (`gold_result` and `pred_result` are None). Equal pairs are graded only
+    once, and golds run as rarely as possible. If a time limit ends a statement, the pair is graded once more
+    after all others, alone and with twice the limit. If a worker dies, only its current pair is affected, and
+    the worker is replaced. Verdicts do not depend on the number of workers.
 
     Args:
         pairs: the pairs, in any order.
@@ -272,7 +276,9 @@ def score_pairs(
 
 
 def _shares(pairs: Sequence[Pair], source: DatabaseSource, workers: int) -> list[list[Pair]]:
-    """Split the pairs into shares for workers, with large databases first, and pairs of one gold together.
+    """Split the pairs into shares for workers. Pairs with the same gold stay next to each other.
+
+    Pairs on large databases come first.
 
     Raises:
         InputError: a database cannot be used.

@@ -1,4 +1,4 @@
-"""Send grading jobs to workers. A job that kills its worker does not affect the other jobs."""
+"""Send grading jobs to worker processes. A job that kills its worker does not affect other jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from birdenv.processes.pool import ProcessPool
 from birdenv.processes.process import ChildProcess, Death
 
 Uncompared: TypeAlias = Callable[[str], Any]
-"""Returns the verdict for rows that could not be compared, given a reason."""
+"""Returns the verdict for rows that could not be compared, for the given reason."""
 
 COMPARING_SECONDS = 30.0
 """The limit on the processor time between two statements, which is mostly spent on comparing rows."""
@@ -57,7 +57,7 @@ _CLASSES: Final = frozenset(
 
 
 class GradingProcess(ChildProcess):
-    """A worker process, and the shared page on which the worker records what it is doing."""
+    """A worker process, with the shared memory page on which it records what it is doing."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:
@@ -71,7 +71,7 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Describe a source so that a worker can open its databases or, for a server, ask the owner."""
+    """Describe a source to a worker, which then opens its files or, for a server, asks the owner."""
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -81,13 +81,14 @@ def places_of(source: DatabaseSource) -> Files | OwnedServer:
 
 
 class Grading:
-    """Does jobs of one kind in workers. Thread-safe.
+    """Sends jobs of one kind to worker processes. Thread-safe.
 
     Args:
-        settings: how to grade.
-        uncompared: returns the result for a job whose worker died or took too long while no statement ran.
-        source: the databases, if a server runs the SQL.
-        answer: answers the worker's questions, if there is no `source`.
+        settings: the databases, the limits and the grader.
+        uncompared: returns the result of a job whose rows could not be compared, because the worker died or
+            was too slow while no statement was running.
+        source: the databases, if they are on a server, where this process runs the SQL for the workers.
+        answer: answers the questions of workers, if there is no `source`.
     """
 
     def __init__(
@@ -107,18 +108,18 @@ class Grading:
         self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
 
     def stop(self) -> None:
-        """End the workers that are doing jobs for this object in any thread, and start no more jobs."""
+        """End all workers that do jobs for this object, in any thread, and start no more jobs."""
         self._is_stopped = True
         for process in list(self._at_work):
             process.strike()
         self._pool.look_again()
 
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
-        """Do jobs, and return their results in order, or an empty list after `stop`.
+        """Do jobs, and return their results in order. Return an empty list after `stop`.
 
-        Each job is a tuple of arguments for the grader. If a limit ends the worker while a statement runs,
-        the job is repeated, and an error takes the place of the result of that statement. If the worker dies
-        for another reason, such as lack of memory, the job is repeated once in a new worker.
+        Each job is a tuple of arguments for the grader. If a limit ends the worker while a statement is
+        running, the job is repeated with an error as the result of that statement. If the worker dies for
+        another reason, such as lack of memory, the job is repeated once in a new worker.
 
         Raises:
             InputError: a database cannot be opened.
@@ -183,7 +184,7 @@ class Grading:
 def _with_server(
     source: AnsweringSource, jobs: list[Any], call: Callable[..., list[Graded] | Death]
 ) -> list[Graded] | Death:
-    """Call the worker with tokens in place of checkpoints, which stay in this process."""
+    """Send jobs to a worker with tokens in place of checkpoints, which must stay in this process."""
     with source as databases:
         sent = [
             (number, tuple(map(databases.with_token, arguments)), known) for number, arguments, known in jobs

@@ -1,7 +1,7 @@
-"""Let a worker use the databases of a server through its owner, which holds the connections.
+"""Let a worker use the databases of a server through its owner, which has the connections to the server.
 
-`AskedSource` is used in the worker, and `AnsweringSource` in the owner. Checkpoints stay in the owner; the
-worker gets tokens for them.
+The worker uses an `AskedSource`, and the owner an `AnsweringSource`. Checkpoints stay in the owner; the
+worker gets tokens in their place.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The number that stands for a checkpoint in the worker. The owner keeps the checkpoint itself."""
+    """The identity of a token, which stands in the worker for a checkpoint that the owner keeps."""
 
     number: int
 
 
 class AskedSource:
-    """The databases of the owner's source, for use in the worker: every call is a question to the owner."""
+    """The databases of the owner's source, as the worker sees them. Every call asks the owner."""
 
     def __init__(self, owner: Owner, dialect: str) -> None:
         self._owner = owner
@@ -103,9 +103,9 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """Answers the questions that a worker asks during one call to it.
+    """Answers the questions about databases that a worker asks while it does jobs.
 
-    On leaving the `with` block, it closes all databases that the worker left open.
+    At the end of the `with` block, it closes all databases that the worker left open.
     """
 
     def __init__(self, source: DatabaseSource, process: ChildProcess) -> None:
@@ -127,13 +127,13 @@ class AnsweringSource:
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
     def with_token(self, argument: Any) -> Any:
-        """Return the argument for a grader. If it contains a checkpoint, a token replaces the checkpoint."""
+        """Return an argument for the worker's grader, with a token in place of any checkpoint in it."""
         if isinstance(argument, GradingJob) and argument.start is not None:
             return replace(argument, start=self.token(argument.start))
         return argument
 
     def without_token(self, graded: Graded) -> Graded:
-        """Return the result of a job. If it contains a token, the stored checkpoint replaces the token."""
+        """Return the result of a job, with the stored checkpoint in place of any token in it."""
         grade = graded.found
         if isinstance(grade, Grade) and grade.left is not None:
             assert isinstance(grade.left.version, CheckpointNumber)
@@ -176,7 +176,7 @@ class AnsweringSource:
 
 
 class _PassedOn:
-    """A sink that passes rows on to the worker, which decides whether it needs more."""
+    """A sink that passes rows on to the worker, which decides whether it needs more rows."""
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process

@@ -1,7 +1,8 @@
-"""The worker process that grades. It runs SQL and also compares the rows, so that rows need not be sent.
+"""Grade in a worker process, which runs the SQL and also compares the rows.
 
 The worker may be killed at any time, for example by the kernel if a statement or comparison takes too long.
-Therefore each statement is recorded before it runs, and a statement that has ended a worker is not run again.
+Therefore each statement is recorded before it runs, and a statement that has killed a worker does not run
+again.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ T = TypeVar("T")
 
 
 class WatchedSource:
-    """The databases of a source, each of whose statements is recorded on the shared page before it runs.
+    """A source that records each statement on the shared memory page before the statement runs.
 
     Attributes:
-        page: the shared page that records the running statement.
-        known: the errors of statements that have ended a worker, by the digest of the statement. Such
-            statements are not run again.
+        page: the shared memory page.
+        known: the errors of statements that have killed a worker, by the digest of the statement. Such
+            statements do not run again.
         was_late: whether a time limit ended a statement of this job.
-        state_was_late: whether a time limit was reached while a database state was being read.
+        state_was_late: whether a time limit was reached while the state of a database was being read.
     """
 
     def __init__(self, source: DatabaseSource, page: Page) -> None:
@@ -63,7 +64,7 @@ class WatchedSource:
         self.begin({})
 
     def begin(self, known: Mapping[bytes, QueryError]) -> None:
-        """Forget the previous job, and start a job with these `known` errors."""
+        """Start a new job, with these `known` errors, and forget the previous job."""
         self.known = known
         self.was_late = self.state_was_late = False
 
@@ -80,10 +81,11 @@ class WatchedSource:
 
 
 class WatchedDatabase:
-    """A database of a `WatchedSource`.
+    """A database whose statements are recorded before they run (see `WatchedSource`).
 
-    The digest of a statement includes everything that ran on the same database before. Otherwise, an error of
-    a statement that reads a view could count against the gold after a prediction has replaced that view.
+    The digest of a statement includes everything that ran on the same database before. Otherwise, the error
+    of a statement that reads a view could be repeated for the gold, although only a prediction had replaced
+    that view.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:
@@ -146,7 +148,7 @@ _MOST_SETTINGS: Final = 4  # maximum number of graders to keep
 
 
 def main(owner: Owner, page: int) -> None:
-    """Do jobs until the owner closes the connection. `page` is the descriptor of the shared page."""
+    """Do jobs until the owner closes the connection. `page` is the descriptor of the shared memory page."""
     limit_process(0)
     owner.serve(_GradingWorker(owner, Page(page)).answer)
 
@@ -158,10 +160,10 @@ class _GradingWorker:
         self._graders: OrderedDict[bytes, tuple[WatchedSource, Callable[..., Any]]] = OrderedDict()
 
     def answer(self, settings: bytes, comparing_seconds: float, jobs: list[Job]) -> list[Graded]:
-        """Do jobs with pickled `GradingSettings`.
+        """Do jobs with the given settings (pickled `GradingSettings`), and return their results.
 
         If the work between two statements, mostly comparing rows, takes more than `comparing_seconds` of
-        processor time, the kernel ends this process.
+        processor time, the kernel kills this process.
         """
         source, grade = self._grader(settings)
         watchdog.limit_between(comparing_seconds)

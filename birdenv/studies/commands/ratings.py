@@ -49,8 +49,8 @@ def ratings(
     justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
     optionally justification and task. The answers to the survey of a study are shown apart from ratings.
 
-    The output has Krippendorff's alpha, Fleiss' kappa, means, and a ranking by the model of Bradley and
-    Terry, with 95 % intervals. A statistic that is not defined comes with the reason.
+    The output contains Krippendorff's alpha, Fleiss' kappa, means, and a ranking by the model of Bradley and
+    Terry, with 95 % intervals. For a statistic that is not defined, it gives the reason.
 
     \b
     birdenv ratings ratings.csv comparisons.csv

@@ -64,7 +64,7 @@ def web(
 
     People go through consent, instructions, waiting room, dialogue, survey and completion code.
 
-    An option with the name of a seat puts a player there, and people sit in the other seat; this overrides
+    An option with the name of a seat puts a player in that seat, and people in the other seat; this overrides
     the file of --config. Without any player, two people are paired. Add settings of the game as --name value.
 
     \b
@@ -73,13 +73,14 @@ def web(
     birdenv web c-interact --config study.json --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
-    --replay serves no study. It shows recorded dialogues step by step, as each seat saw them.
+    With --replay, recorded dialogues are shown step by step, as each seat saw them.
 
     \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
-    --rate lets people judge recorded dialogues without seeing who talked: they answer questions, or say which
-    of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their judgements.
+    With --rate, people judge recorded dialogues without seeing who talked: they answer questions, or say
+    which of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their
+    judgements.
 
     \b
     birdenv web --rate study-mutual-friends --config rating.toml
@@ -145,7 +146,7 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
-    """Serve a round of ratings. The ratings of a study's dialogues are kept in its folder."""
+    """Serve a round of ratings. Ratings of a study's dialogues are stored in the study's folder."""
     with web_extra():
         from birdenv.studies import is_study, make_rating_app
     from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
@@ -166,7 +167,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 
 def _example(name: str) -> str:
-    """Return an example of a study's file with every field."""
+    """Return an example of the configuration file of a study, with every field."""
     from birdenv.dialogue.games import find_game
     from birdenv.studies import example_config
 
@@ -175,9 +176,9 @@ def _example(name: str) -> str:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """Return the configuration of a study, in which players of options replace those of the file.
+    """Return the configuration of a study, with players from options instead of players from the file.
 
-    If the file names the same player, its quota is kept.
+    If the file names the same player, the player's quota is kept.
     """
     from birdenv.studies import Partner, StudyConfig, read_config
 

@@ -1,4 +1,4 @@
-"""The configuration of a round of ratings, and reading it from a JSON or TOML file."""
+"""The configuration of a round of ratings, and a function that reads it from a JSON or TOML file."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class RatingConfig(BaseModel):
     """The configuration of a round of ratings.
 
     Attributes:
-        title: the name on the pages.
-        consent: the text that raters agree to, as plain text.
-        instructions: the text on the first page of items, as plain text.
+        title: the title of the pages.
+        consent: the plain text to which raters agree before they begin.
+        instructions: the plain text above a rater's first item.
         questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
         compare: `dialogues` to show two dialogues of different systems on the same task and ask which is
             better; `answers` to show only the last move of each system; None to rate single dialogues.
         criterion: the question of a comparison.
-        justification: True if raters must give a reason for their choice in words.
+        justification: True if raters must justify their choice in words.
         seats: the names of the seats that are rated; None for the evaluated seat.
         raters: the number of people who judge each item.
         most: the largest number of items for one rater; None for all items.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: for how many seconds an item that a rater has begun is reserved for this rater.
+        hold: the number of seconds for which an item that a rater has begun is reserved for this rater.
         codes: the completion codes: `done` for raters who judged an item, and `full` for raters for whom no
             item was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.

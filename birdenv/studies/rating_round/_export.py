@@ -39,8 +39,8 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
     Args:
         folder: the folder of the ratings.
-        form: `ratings` for one row per answered question about a dialogue; its `value` is a step of the scale
-            or a text. `pairs` for one row per comparison; `left` and `right` are the systems on either side
+        form: `ratings` for one row per answered question about a dialogue; `value` is a step of the scale or
+            a text. `pairs` for one row per comparison; `left` and `right` are the systems on the two sides
             of the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
 
     Raises:
@@ -64,7 +64,10 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
 
 def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield a row for each ended dialogue of a study. Times are in UTC, players and rewards in seat order."""
+    """Yield a row for each ended dialogue of a study, with times in UTC.
+
+    Players and rewards are listed in the order of the seats.
+    """
     moves = store.move_counts()
     for each in store.finished():
         row = each._asdict() | {"dialogue": each.id, "players": " ".join(each.seats)}
@@ -86,10 +89,11 @@ def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield a row for each participant or rater in a folder, with the id on the platform and the code.
+    """Yield a row for each participant of a study, or for each rater of a round of ratings.
 
-    `platform_id` looks like `prolific:ID`. `since` is the time in UTC when a participant's present status
-    began, or when a rater came. `dialogues` lists a participant's dialogues as `ID/SEAT` with spaces between.
+    `platform_id` looks like `prolific:ID`. `since` is the time in UTC when a participant's current status
+    began, or when a rater joined. `dialogues` lists a participant's dialogues as `ID/SEAT`, separated by
+    spaces.
 
     Raises:
         InputError: the folder belongs to neither a study nor a round of ratings.
@@ -115,10 +119,10 @@ def _utc(seconds: float) -> str:
 
 
 def _write_rows(form: str, output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write ratings, pairs or people in folders to a file, and return a message that says what was written.
+    """Write the ratings, pairs or people of folders to a file, and return a message for the user.
 
-    The file is CSV if its name ends in `.csv`, otherwise JSON Lines. All exports get `min_reward`, which has
-    no meaning here.
+    The file is CSV if its name ends in `.csv`, and otherwise JSON Lines. `min_reward` is ignored; it exists
+    because all export functions have the same parameters.
     """
     read = people_rows if form == "people" else partial(rating_rows, form=form)
     rows = [row for folder in folders for row in read(folder)]
@@ -135,7 +139,7 @@ write_people = partial(_write_rows, "people")
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
-    """Return the rows of an export format as CSV."""
+    """Return rows as CSV text with the columns of an export format."""
     text = io.StringIO()
     table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
     table.writeheader()
@@ -144,7 +148,7 @@ def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell that a spreadsheet shows as text instead of evaluating it as a formula."""
+    """Return a cell so that a spreadsheet shows it as text and does not evaluate it as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell
 
 

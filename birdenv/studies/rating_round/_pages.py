@@ -33,7 +33,7 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
     Args:
         ratings: the round.
-        folder: the folder of the round. The secret that signs tokens is kept there.
+        folder: the folder of the round, which contains the secret that signs tokens.
         host: the address at which the application will be served.
     """
     config = ratings.config
@@ -96,7 +96,7 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
 
 def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> str:
-    """Return the page of a rater: their current item, or the end."""
+    """Return a rater's page: the current item, or the completion code if no item is left."""
     item = ratings.next(rater.id)
     if item is not None:
         own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
@@ -108,7 +108,7 @@ def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> st
 
 
 def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
-    """Return the facts for the page of an item, which do not reveal who talked."""
+    """Return the values for the page of an item. They do not reveal which systems talked."""
     config = ratings.config
     done, most = ratings.progress(rater.id)
     return {
@@ -126,7 +126,7 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
 
 
 def _item(ratings: Ratings, rater: Rater) -> str:
-    """Return what a rater reads: what the judged seat was told, and each side as that seat saw it."""
+    """Return the text of a rater's item as JSON: the judged seat's task, and its view of each dialogue."""
     item = ratings.next(rater.id)
     if item is None:
         return as_json({"told": {}, "sides": []})

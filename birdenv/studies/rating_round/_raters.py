@@ -23,9 +23,12 @@ from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
-    """What a rater judges: one seat of a dialogue (`record`), or the same seat in two dialogues.
+    """One thing for raters to judge: a seat of one dialogue, or the same seat in two dialogues.
 
-    In the second dialogue (`other`), a different player sits in that seat.
+    Attributes:
+        seat: the judged seat.
+        record: the dialogue.
+        other: a dialogue in which another player sits in the seat, for a comparison; otherwise None.
     """
 
     seat: int
@@ -34,7 +37,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return the id that pages use for the item. The id does not reveal who talked."""
+        """Return the item's id for web pages. The id does not reveal which systems talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -45,7 +48,10 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the names of the seats for raters: the names that partners use, or `Speaker 1` and so on."""
+        """Return the names of all seats as raters see them.
+
+        These are the names that partners use for each other, or `Speaker 1`, `Speaker 2` and so on.
+        """
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}
@@ -60,10 +66,10 @@ class Item(NamedTuple):
 
 
 def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
-    """Return the items to be judged. Dialogues in which nobody said a word are left out.
+    """Return the items that raters judge. Dialogues without any words are left out.
 
     Raises:
-        InputError: there are no items, for example because no dialogue has the named seats.
+        InputError: there are no items, for example because no dialogue has the configured seats.
     """
     seated = [(record, seat) for record in records if _has_words(record) for seat in _seats(record, config)]
     single = config.compare is None
@@ -77,7 +83,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
 
 
 def side_of(record: ReplayedDialogue, seat: int, config: RatingConfig) -> SeatView:
-    """Return what raters see of a dialogue: the seat's view of it, or only the seat's last move."""
+    """Return the part of a dialogue that raters see: the seat's view, or only the seat's last move."""
     try:
         view = record.view(seat)
     except BirdenvError:  # the game or its data are not available
@@ -103,7 +109,7 @@ def _seats(record: ReplayedDialogue, config: RatingConfig) -> list[int]:
 
 
 def _pairs(seated: Iterable[tuple[ReplayedDialogue, int]]) -> Iterable[Item]:
-    """Pair the first dialogues of each two systems on a task, then the second ones, and so on."""
+    """Yield comparisons: for each task and pair of systems, their first dialogues, then their second, etc."""
     groups: dict[tuple[str, str, int], dict[str, list[ReplayedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
@@ -124,15 +130,15 @@ WINNERS: Final = {
 
 
 class Ratings:
-    """One round of ratings, which can be used from any thread.
+    """A round of ratings, in which raters judge items. It can be used from any thread.
 
-    Nobody judges an item twice. Items with the fewest raters are chosen first, until every item has as many
-    raters as the configuration demands. A rater who comes back continues with the item that they had begun.
+    No rater judges an item twice. Items with the fewest raters are chosen first, until every item has as many
+    raters as the configuration demands. A rater who returns continues with the item that was begun before.
 
     Attributes:
         config: the configuration.
         items: the items to be judged, by id.
-        store: the database.
+        store: the database of raters and judgements.
     """
 
     def __init__(
@@ -154,14 +160,19 @@ class Ratings:
         self._lock = threading.Lock()
 
     def new_id(self) -> str:
-        """Return a random id."""
+        """Return a random id for a new rater."""
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who has given consent. A rater who returns in the same visit continues.
+        """Admit a rater who has given consent, or return the rater who began earlier in the same visit.
+
+        Args:
+            id: the id of a new rater.
+            external: the rater's id on a recruiting platform, or None.
+            platform: the parameters that the platform sent.
 
         Raises:
-            InputError: this id on the platform probably belongs to another person.
+            InputError: the id on the platform is in use, probably by another person.
         """
         platform = platform or {}
         rater = self.store.add_rater(id, external, platform, self._clock())
@@ -170,7 +181,7 @@ class Ratings:
         return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
-        """Return the number of items that a rater has judged, and the largest number that they may judge."""
+        """Return how many items a rater has judged, and the largest number that the rater may judge."""
         most = len(self.items) if self.config.most is None else min(self.config.most, len(self.items))
         return sum(self.store.begun(rater).values()), most
 
@@ -191,7 +202,12 @@ class Ratings:
             return item
 
     def judge(self, rater: str, id: str, fields: Mapping[str, str]) -> None:
-        """Store a rater's judgement of their current item. A page that is sent twice counts once.
+        """Store a rater's judgement of an item. A form that is sent twice counts once.
+
+        Args:
+            rater: the id of the rater.
+            id: the id of the item.
+            fields: the fields of the form.
 
         Raises:
             InputError: a required answer is missing, or an answer is invalid.
@@ -203,11 +219,11 @@ class Ratings:
         self.store.finish(id, rater, self._clock(), said)
 
     def is_turned(self, item: Item, rater: str) -> bool:
-        """Return True if the two dialogues are swapped for a rater, with the second dialogue on the left."""
+        """Return True if a rater sees the second dialogue of a comparison on the left."""
         return Random(f"{self.config.seed}/{item.id}/{rater}").random() < 0.5
 
     def sides(self, item: Item, rater: str) -> tuple[Any, ...]:
-        """Return the dialogues of an item from left to right, as a rater sees them."""
+        """Return the dialogues of an item in the order in which a rater sees them, from left to right."""
         return item.sides[::-1] if self.is_turned(item, rater) else item.sides
 
     def _chosen(self, begun: Mapping[str, bool], now: float) -> Item | None:

@@ -25,7 +25,13 @@ CREATE INDEX IF NOT EXISTS judgement_rater ON judgement(rater);
 
 
 class Rater(NamedTuple):
-    """One rater. `code` is the completion code; it is None until the rater has finished."""
+    """A person who rates dialogues.
+
+    Attributes:
+        id: the id of the rater.
+        platform: the parameters that the recruiting platform sent.
+        code: the completion code; None until the rater has finished.
+    """
 
     id: str
     platform: dict[str, str]
@@ -33,10 +39,10 @@ class Rater(NamedTuple):
 
 
 class RatingStore(Database):
-    """The ratings in one folder, which can be used from any thread.
+    """The database of the ratings in a folder, which can be used from any thread.
 
     Args:
-        folder: the folder. It is created if it does not exist, except with `for_reading`.
+        folder: the folder. Unless `for_reading` is True, it is created if it does not exist.
         for_reading: True to open the database without writing anything.
 
     Raises:
@@ -50,10 +56,16 @@ class RatingStore(Database):
         super().__init__(folder / RATINGS, _TABLES, for_reading)
 
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
-        """Add a rater who has given consent, or return the rater if the platform sent them before.
+        """Add a rater who has given consent, or return the rater whom the platform sent earlier.
 
-        If a rater comes again in the same browser, the platform's new parameters replace the old parameters,
-        because the link back to the platform needs them.
+        If a rater returns with the same browser, the new parameters replace the old parameters, because the
+        link back to the platform needs them.
+
+        Args:
+            id: the id of a new rater.
+            external: the rater's id on the platform, or None.
+            platform: the parameters that the platform sent.
+            now: the current time in seconds.
         """
         self.rows(
             "INSERT OR IGNORE INTO rater VALUES (?, ?, ?, ?, NULL)",
@@ -83,28 +95,28 @@ class RatingStore(Database):
         self.rows("UPDATE rater SET code = ? WHERE id = ?", code, rater)
 
     def begun(self, rater: str) -> dict[str, bool]:
-        """Return the ids of the items that a rater has begun, and whether each is done."""
+        """Return the ids of the items that a rater has begun; the value is True if the item is done."""
         rows = self.rows("SELECT item, done IS NOT NULL FROM judgement WHERE rater = ?", rater)
         return {item: bool(done) for item, done in rows}
 
     def taken(self, since: float) -> Counter[str]:
-        """Return, for each item, how many raters have judged it or have begun it after `since`."""
+        """Return the number of raters who have judged each item, or have begun it after `since`."""
         sql = "SELECT item, COUNT(*) FROM judgement WHERE done IS NOT NULL OR begun > ? GROUP BY item"
         return Counter(dict(self.rows(sql, since)))
 
     def begin(self, item: str, rater: str, now: float) -> None:
-        """Record that a rater has begun an item, unless this was recorded before."""
+        """Record that a rater has begun an item, unless it is already recorded."""
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:
-        """Store a rater's judgement of an item that the rater has begun, unless it was already judged."""
+        """Store a rater's judgement of an item that the rater has begun, unless there is one already."""
         self.rows(
             "UPDATE judgement SET done = ?, said = ? WHERE item = ? AND rater = ? AND done IS NULL",
             *(now, json.dumps(dict(said)), item, rater),
         )
 
     def said(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return all judgements in chronological order, each with its rater."""
+        """Return all judgements in chronological order, as pairs of the rater's id and the judgement."""
         sql = "SELECT rater, said FROM judgement WHERE done IS NOT NULL ORDER BY done, item, rater"
         rows = self.rows(sql)
         return [(rater, self.parsed(said)) for rater, said in rows]

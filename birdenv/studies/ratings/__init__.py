@@ -1,6 +1,6 @@
 """Read ratings and comparisons, measure how well raters agree, and rank players.
 
-If a statistic is not defined for the data, it has a reason instead of a value.
+If a statistic is undefined for the data, the result is a reason instead of a value.
 """
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer

@@ -1,4 +1,4 @@
-"""Measure how well raters agree, and what they answered on average.
+"""Compute the agreement of raters and the means of their answers.
 
 The rated units are dialogues, or single seats of dialogues.
 """
@@ -30,11 +30,11 @@ _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 
 
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
-    """Return Krippendorff's alpha of the answers to one question.
+    """Return Krippendorff's alpha of the answers to one question (Krippendorff 2004, §11.3).
 
     Units may have different numbers of ratings; units with a single rating are ignored. Answers in words
     always count as nominal. The confidence interval is a bootstrap over units. The package `krippendorff`
-    computes alpha. Source: Krippendorff 2004, Content Analysis, §11.3.
+    computes alpha; if it is not installed, the result has no value.
     """
     counts, values = _counts(ratings)
     counts = counts[counts.sum(axis=1) > 1]
@@ -67,7 +67,7 @@ def _resamples(units: int) -> npt.NDArray[np.int64]:
 
 
 def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
-    """Return a statistic with its interval; `resampled` has its values in the resamples that define it."""
+    """Return a statistic with its interval. `resampled` contains only defined values of the statistic."""
     if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
         return Figure(value, None, "too few dialogues differ for an interval")
     return with_interval(value, resampled, number, "dialogues")
@@ -77,10 +77,10 @@ def with_interval(value: float, resampled: _Resampled, number: int, what: str) -
     """Return a statistic with a percentile interval, or with the reason why there is no interval.
 
     Args:
-        value: the statistic of all data.
-        resampled: the values of the statistic in the resamples.
+        value: the value of the statistic for all data.
+        resampled: the values of the statistic for the resamples.
         number: the number of units that were resampled.
-        what: what the units are, in the plural, such as "dialogues".
+        what: a plural noun for the units, such as "dialogues", for messages.
     """
     if number < FEWEST:
         return Figure(value, None, _too_few(number, what))
@@ -93,16 +93,17 @@ def _too_few(number: int, what: str) -> str:
 
 
 def _with_ends(value: float, interval: Interval, what: str) -> Figure:
-    """Return a statistic with its interval, or with a reason if the interval is a point."""
+    """Return a statistic with its interval, or with a reason if the interval has no width."""
     if interval.high - interval.low < _POINT:
         return Figure(value, None, f"all resamples of {what} are equal: no interval")
     return Figure(value, interval)
 
 
 def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
-    """Return Fleiss' kappa of the answers to one question. All answers count as nominal.
+    """Return Fleiss' kappa of the answers to one question (Fleiss 1971, Psychological Bulletin 76:378).
 
-    Source: Fleiss 1971, Psychological Bulletin 76:378. The interval is a bootstrap over units.
+    All answers count as nominal. The confidence interval is a bootstrap over units. Kappa is undefined if the
+    units have different numbers of ratings.
     """
     counts, _ = _counts(ratings)
     numbers = counts.sum(axis=1)
@@ -121,7 +122,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
 
 
 def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
-    """Return kappa for each row of `times`, the counts of units; NaN if all answers are equal."""
+    """Return kappa for each resample (a row of `times`: the counts of units); NaN if all answers agree."""
     answered = times @ counts
     by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
     observed = times @ agreeing / times.sum(axis=1)
@@ -130,7 +131,7 @@ def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -
 
 
 def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
-    """Return how often each unit (row) has each value (column), and the values."""
+    """Return a matrix of how often each unit (row) has each value (column), and the list of values."""
     values: list[float | str] = sorted(
         {each.value for each in ratings}, key=lambda v: (isinstance(v, str), v)
     )
@@ -147,9 +148,9 @@ def _varies(counts: _Counts) -> bool:
 
 
 def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
-    """Return the reason why agreement is not defined, or an empty text.
+    """Return the reason why agreement is not defined, or an empty string if it is.
 
-    `pairable` has the counts of the units with at least two ratings.
+    `pairable` contains the counts of units with at least two ratings.
     """
     raters = len({each.rater for each in ratings})
     if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
@@ -186,13 +187,13 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return how often each answer was given, sorted by answer."""
+    """Return the number of times that each answer was given, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Group ratings by question. Questions are in the order in which they first occur."""
+    """Return the ratings of each question. Questions are in the order of their first ratings."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

@@ -31,7 +31,7 @@ class RankedPlayer(NamedTuple):
         player: the name of the player.
         wins: the number of comparisons won.
         losses: the number of comparisons lost.
-        ties: the number of comparisons without a winner, whether both sides were good or bad.
+        ties: the number of comparisons without a winner.
         strength: the log-odds of winning against a player of mean strength, where a tie counts as half a win.
         rank: the position in the ranking; 1 is the strongest player.
     """
@@ -50,9 +50,9 @@ class Ranking(NamedTuple):
     Attributes:
         standings: the players with their strengths and ranks.
         tie: the share of comparisons that are ties.
-        resampled: what was resampled for the intervals: `comparisons` or `raters`.
-        left_out: the number of comparisons that were ignored because a player met itself.
-        why: the reason why there is no ranking; empty if there is one.
+        resampled: the units that were resampled for the intervals: `comparisons` or `raters`.
+        left_out: the number of ignored comparisons, in which a player was compared with itself.
+        why: the reason why there is no ranking; empty if there is a ranking.
     """
 
     standings: tuple[RankedPlayer, ...]
@@ -80,12 +80,12 @@ class Ranking(NamedTuple):
 
 
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
-    """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win for each player.
+    """Rank players by the model of Bradley and Terry (1952). A tie counts as half a win for each player.
 
     Intervals are percentiles of resamples. With at least ten raters, raters are resampled with all their
-    choices, because one person's choices are alike; otherwise, comparisons are resampled. A player that
-    always won or never won has a rank but no strength. Players have neither if no chain of wins and ties
-    connects them.
+    choices, because the choices of one person are not independent; otherwise, comparisons are resampled. A
+    player that always won or never won has a rank but no strength. Players have neither a rank nor a strength
+    if no chain of wins and ties connects them.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)
@@ -105,7 +105,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
     def figure(values: npt.NDArray[np.float64]) -> Figure:
-        """Return the value of the whole table, with the percentile interval of the resampled ones."""
+        """Return the first value, with the percentile interval of the other values, which are resampled."""
         return with_interval(float(values[0]), values[1:], drawn, resampled)
 
     found = []
@@ -165,7 +165,7 @@ def fit_strengths(
 
 
 def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
-    """Return a rank, with an interval if the strength has one; all resamples may have the same rank."""
+    """Return a rank, with an interval if the strength has an interval. The interval may have no width."""
     if strength.interval is None:
         return Figure(float(values[0]), None, strength.why)
     return Figure(float(values[0]), percentiles(values[1:]))
@@ -176,9 +176,9 @@ def _is_tie(each: BlindChoice) -> bool:
 
 
 def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> str:
-    """Return the reason why there is no ranking, or an empty text.
+    """Return the reason why there is no ranking, or an empty string if there is a ranking.
 
-    `inside` has the comparisons between players that get strengths.
+    `inside` contains the comparisons between players that get strengths.
     """
     if not used:
         return "there are no comparisons of two players"
@@ -190,7 +190,10 @@ def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> s
 
 
 def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return a matrix of which player won against or tied with which, directly or through others."""
+    """Return a matrix that is True if the row's player won against or tied with the column's player.
+
+    Chains of such results through other players count, too.
+    """
     numbers = {name: number for number, name in enumerate(players)}
     found = np.eye(len(players), dtype=np.bool_)
     for each in used:
@@ -205,7 +208,7 @@ def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray
 def _group(
     used: Sequence[BlindChoice], players: Sequence[str], mutual: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.intp]:
-    """Return the largest group of players in which each reaches all others and somebody won; may be empty."""
+    """Return the largest group of players that all reach each other, with at least one win; may be empty."""
     numbers = {name: number for number, name in enumerate(players)}
     sizes = np.zeros(len(players), np.int64)
     for each in used:
@@ -216,7 +219,7 @@ def _group(
 
 
 def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.intp]) -> str:
-    """Return the reason why a player has no strength on the scale of the others."""
+    """Return the reason why a player has no strength."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
         return "it never lost to the others or tied with them, so how much stronger it is remains unknown"
@@ -228,7 +231,7 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 def _tables(
     used: Sequence[BlindChoice], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return pairs of players, and the tables of their counts: the whole one, then the resampled ones."""
+    """Return pairs of players, and tables of their wins and ties: first for all data, then for resamples."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
     units = [each.rater if by_rater else number for number, each in enumerate(used)]

@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file as (position, row); the position is a description for messages.
+    """Yield the rows of a file, each with a text that describes its position for error messages.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -51,7 +51,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a CSV file, whose delimiter is inferred from the first line."""
+    """Yield the rows of a CSV file. The delimiter is inferred from the first line."""
     head = text.lstrip().split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -122,12 +122,12 @@ class Rating(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return what identifies a rating: the rated unit, the rater and the question."""
+        """Return the key that identifies a rating: the rated unit, the rater and the question."""
         return *self.unit, self.rater, self.question
 
     @property
     def unit(self) -> tuple[str, str, str]:
-        """Return the rated unit: dialogue, seat and system, because systems can share dialogue ids."""
+        """Return the rated unit: dialogue, seat, and system, because systems can share dialogue ids."""
         return self.dialogue, self.seat, self.system
 
 
@@ -137,7 +137,7 @@ class BlindChoice(NamedTuple):
     Attributes:
         left: the player on the left.
         right: the player on the right.
-        winner: `left`, `right`, `tie`, or `both_bad` (a tie because both are bad).
+        winner: `left`, `right`, `tie`, or `both_bad`.
         rater: the id of the rater.
         justification: the rater's reason in words.
         task: the task of both dialogues; empty if unknown.
@@ -158,7 +158,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """The ratings and the comparisons in files, and the number of unanswered questions."""
+    """Ratings, comparisons, and the number of questions that raters left unanswered."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()
@@ -169,13 +169,13 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Read a file of ratings or of comparisons; the columns show which of these the file contains.
+    """Return the judgements in a file. Its columns show whether it contains ratings or comparisons.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row cannot be used; the message names its line.
+        InputError: the file cannot be read, or a row is invalid; the message names the line of the row.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
@@ -184,10 +184,14 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Convert JSON objects, as a round of ratings exports them, to judgements.
+    """Return judgements that are given as JSON objects, as a round of ratings exports them.
+
+    Args:
+        rows: the JSON objects.
+        where: the origin of the objects, such as a file, for error messages.
 
     Raises:
-        InputError: a row cannot be used; the message names it, after `where`.
+        InputError: a row is invalid; the message names the row.
     """
     return _judgements(((f"{where}: row {number}", row) for number, row in enumerate(rows, 1)), f"{where}: ")
 
@@ -216,8 +220,8 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 def joined(several: Iterable[Judgements]) -> Judgements:
     """Combine judgements from several sources. A judgement that occurs in several sources counts once.
 
-    A rater may compare the same two dialogues several times in one source. Such a comparison counts as often
-    as it occurs in the source that contains it most often.
+    A source may contain the same comparison several times, if a rater judged two dialogues repeatedly. The
+    comparison then counts as often as in the source that contains it most often.
 
     Raises:
         InputError: a rater gave two answers to the same question.
@@ -275,7 +279,7 @@ def _texts(
 
 
 def _value(value: Any, place: str) -> float | str | None:
-    """Return a number or a word, or None if there is no answer."""
+    """Return an answer as a number or a word, or None if there is no answer."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in ("", "null", "none", "nan", "na", "n/a"):

@@ -24,7 +24,21 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The statistics of one question. `systems` contains the mean of each system that the ratings name."""
+    """The statistics of the answers to one question.
+
+    Attributes:
+        question: the name of the question.
+        ratings: the number of answers.
+        dialogues: the number of rated dialogues.
+        raters: the number of raters.
+        level: the level of measurement for alpha.
+        answers: the number of times that each answer was given.
+        over_dialogues: the mean answer, with an interval over dialogues.
+        over_raters: the mean answer, with an interval over raters.
+        alpha: Krippendorff's alpha.
+        kappa: Fleiss' kappa.
+        systems: the mean answer for each system; empty if the ratings name no systems.
+    """
 
     question: str
     ratings: int
@@ -80,7 +94,13 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """The statistics of ratings and comparisons. `ranking` is None if there are no comparisons."""
+    """The statistics of ratings and comparisons.
+
+    Attributes:
+        questions: the statistics of each question.
+        ranking: the ranking of players; None if there are no comparisons.
+        unanswered: the number of unanswered questions.
+    """
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None
@@ -109,7 +129,7 @@ class RatingReport:
 
 
 def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
-    """Compute all statistics of ratings and comparisons.
+    """Return all statistics of ratings and comparisons.
 
     Args:
         judgements: the ratings and comparisons.

@@ -26,7 +26,7 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Return the judgements that were imported into a folder; without an import, there are none."""
+    """Return the judgements that were imported into a folder; empty if nothing was imported."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
@@ -35,7 +35,7 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
     """Add judgements to `ratings.jsonl` and `comparisons.jsonl` in a folder.
 
     Returns:
-        The numbers of ratings and of comparisons that were new.
+        The number of new ratings, and the number of new comparisons.
 
     Raises:
         InputError: the folder contains a different answer to the same question.
@@ -62,7 +62,7 @@ _ROUND: Final = "ratings.sqlite"
 def rated_sources(
     dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
 ) -> Rated:
-    """Collect the ratings of dialogues for `birdenv analyze`.
+    """Return the ratings of dialogues for `birdenv analyze`.
 
     Args:
         dialogues: the dialogues, including the answers to their surveys.
@@ -70,7 +70,7 @@ def rated_sources(
         files: further files of ratings.
 
     Raises:
-        InputError: ratings cannot be read, or one rater answered the same question differently.
+        InputError: ratings cannot be read, or a rater gave two answers to the same question.
     """
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]
@@ -79,7 +79,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Convert judgements to the form that the analysis of a corpus uses, and add their statistics."""
+    """Return judgements with their statistics, in the form that the analysis of a corpus uses."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
@@ -95,7 +95,7 @@ def rating_folder(path: Path) -> Path:
 
 
 def read_source(path: Path) -> Judgements:
-    """Read the ratings in a file or a folder. In a study, answers to the survey count as ratings, too.
+    """Return the ratings in a file or a folder. In a study, answers to the survey count as ratings, too.
 
     Raises:
         InputError: the source cannot be read, or contains no ratings.
@@ -125,7 +125,7 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings. A person's answers rate the seat that they are about.
+    """Return the answers to surveys as ratings of the seats that the answers are about.
 
     Questions are named `QUESTION (survey)`. This keeps participants' answers apart from the answers of
     raters, who only read the dialogue, even if both groups answer the same question.

@@ -22,7 +22,7 @@ from birdenv.studies._requests import refused, study_app
 from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
 _ROWS: Final = 200
-_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_COOKIE: Final = "replay"  # not the name of a study's cookie, since both may be open on one host
 _PRIVATE: Final = "What this seat was told is private. `birdenv web --replay FOLDER --private` shows it."
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
@@ -35,11 +35,11 @@ class _Shown(NamedTuple):
 
 
 def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
-    """Return a web application that shows recorded dialogues, and the token that opens it.
+    """Return a web application that shows recorded dialogues, and the token that gives access to it.
 
     Args:
         records: the dialogues.
-        host: the address at which it will be served.
+        host: the address at which the application will be served.
     """
     app = study_app("Dialogues", host)
     doors = Doors(None)
@@ -58,12 +58,12 @@ def add_replay(
     *,
     private: bool = False,
 ) -> None:
-    """Add the pages to an application under a prefix. Only browsers with the owner's cookie can open them.
+    """Add pages with recorded dialogues to an application. They require the owner's cookie.
 
     Args:
         app: the application.
-        records: returns the dialogues.
-        doors: checks the cookie.
+        records: a function that returns the dialogues.
+        doors: the object that checks the cookie.
         prefix: the path under which the pages appear, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
         private: True to show private knowledge, too, such as the request of a simulated user.
@@ -120,7 +120,7 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
-    """Return the JSON data of a dialogue's page: the whole record, and the dialogue as each seat saw it.
+    """Return the JSON data for the page of a dialogue: the whole record, and the view of each seat.
 
     The private knowledge of seats is left out, unless `private` is True.
     """
@@ -134,7 +134,7 @@ def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any
 
 
 def _without_told(view: SeatView) -> SeatView:
-    """Return a view with its seat's guide, which is public, as all that it was told."""
+    """Return a view without the private knowledge of its seat: only the seat's public guide remains."""
     panels = [asdict(Panel("What it knew", _PRIVATE))]
     return view._replace(told={"guide": view.told["guide"], "panels": panels})
 

@@ -30,7 +30,7 @@ class SeatView(NamedTuple):
 
     Attributes:
         name: the name of the seat, or `everything` for the whole record.
-        told: what the seat was told before the first move.
+        told: the information that the seat got before the first move.
         lines: the events that the seat saw; `at` is the position of an event in the log, from 1.
         is_private: True if `told` is private, such as the clear request of a simulated user.
     """
@@ -42,19 +42,19 @@ class SeatView(NamedTuple):
 
 
 class ReplayedDialogue(NamedTuple):
-    """One finished dialogue.
+    """A finished dialogue of a run, a study or a file.
 
     Attributes:
         id: an id that is unique among the shown dialogues.
         dialogue: the id of the dialogue in its run, study or file.
         game: the name of the game; empty if it is unknown.
         task: the id of the task.
-        players: who sat in each seat: `human`, or a player's spec.
+        players: who sat in each seat: `human`, or a player such as `learned:FILE`.
         status: why the dialogue ended; empty if unknown.
         rewards: the rewards of all seats, or only the evaluated seat's reward; empty if unknown.
-        load: returns the events of the dialogue.
+        load: a function that returns the events of the dialogue.
         arena: an arena of the game; None if the game can no longer be loaded.
-        private: the private record, which contains gold; None if it is missing or was not requested.
+        private: the private record, which contains gold SQL; None if it is missing or was not requested.
         arena_task: the id of the task in the arena, if it differs from `task`.
         began: when the dialogue began, in seconds since 1970; None if unknown.
         ended: when the dialogue ended, in seconds since 1970; None if unknown.
@@ -82,7 +82,7 @@ class ReplayedDialogue(NamedTuple):
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
 
     def view(self, seat: int) -> SeatView:
-        """Return what a seat was told before the first move, and the events that it saw.
+        """Return the dialogue as a seat saw it: the initial information, and the visible events.
 
         Raises:
             BirdenvError: the game or the task can no longer be loaded.
@@ -99,7 +99,7 @@ class ReplayedDialogue(NamedTuple):
             rules.close()
 
     def everything(self, seat: int = 0) -> SeatView:
-        """Return the whole record, even what `seat` did not see; moves of `seat` are marked as `you`."""
+        """Return all events, including those that `seat` did not see. Moves of `seat` are marked as `you`."""
         return SeatView(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
@@ -112,19 +112,19 @@ class ReplayedDialogue(NamedTuple):
 
 
 class Records:
-    """The finished dialogues of studies, runs and files. They include what running studies add later.
+    """The finished dialogues of studies, runs and files. New dialogues of running studies are included.
 
     Args:
         paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
-        private: True to show private data, too: the private records of runs, which contain gold SQL, and
-            the private knowledge of seats.
+        private: True to show private data: the private records of runs, which contain gold SQL, and the
+            private knowledge of seats.
 
     Attributes:
         private: True if private data is shown.
-        notes: remarks about the sources, to be shown to people.
+        notes: messages for the user about dialogues that cannot be shown as each seat saw them.
 
     Raises:
-        InputError: a path is neither such a folder nor such a file.
+        InputError: a path is neither a folder of a study or a run nor a file of dialogues.
     """
 
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
@@ -144,7 +144,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return the dialogues of all sources in order. Repeated ids get a number."""
+        """Return the dialogues of all sources in order. A number is added to repeated ids."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):
@@ -216,7 +216,7 @@ class Records:
         records: list[ReplayedDialogue],
         examples: Callable[[], Sequence[ExampleRecord]],
     ) -> list[ReplayedDialogue]:
-        """Return records with what their seats were told, according to the scenarios in the dialogues."""
+        """Return the records, completed with what the scenarios in the dialogues told the seats."""
         try:
             told = Transcripts(find_game(game), examples())
         except BirdenvError as error:
@@ -269,7 +269,7 @@ def _has_scenarios(game: str) -> bool:
 
 
 def _game_of(example: ExampleRecord) -> str:
-    """Return the game of the scenario in a dialogue of a file, or an empty text."""
+    """Return the game of a dialogue's scenario, or an empty string if there is no scenario."""
     game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
     return game if _has_scenarios(game) else ""
 
@@ -286,7 +286,7 @@ def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
 
 
 def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
-    """Return a dialogue of a file with what its seats were told, and with the seats in the game's order."""
+    """Return a dialogue of a file, completed with its scenario, and with the seats in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

@@ -1,4 +1,4 @@
-"""A study without a network: the people, their way to a completion code, their dialogues, the database."""
+"""A study without its web pages: the people, their dialogues, their completion codes, and the database."""
 
 from birdenv.studies.study._config import PAID, Partner, StudyConfig
 from birdenv.studies.study._config_files import read_config

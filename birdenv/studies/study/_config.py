@@ -17,7 +17,7 @@ HUMAN: Final = "human"
 Ending: TypeAlias = Literal[
     "done", "partner_left", "nobody_came", "left", "failed_check", "too_short", "full"
 ]
-"""The reasons why a person's part in a study ends."""
+"""The reasons why a person's participation in a study ends."""
 
 PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full")
 """The endings for which a person gets a completion code."""
@@ -57,7 +57,7 @@ class _Part(BaseModel):
 
 
 class Check(_Part):
-    """One question of the comprehension check; `answer` is the index of the right option, from 0."""
+    """A question of the comprehension check; `answer` is the index of the right option, from 0."""
 
     question: str
     options: tuple[str, ...] = Field(min_length=2)
@@ -71,10 +71,10 @@ class Check(_Part):
 
 
 class Partner(_Part):
-    """One kind of partner.
+    """A kind of partner in a study.
 
     Attributes:
-        player: the spec of a player; None if the partner is another person.
+        player: a player such as `learned:FILE`; None if the partner is another person.
         chats: the largest number of dialogues with this partner for each task; None for no limit.
     """
 
@@ -92,12 +92,12 @@ class StudyLimits(_Part):
     """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
-        waiting: the time in the waiting room. Then the stand-by player becomes the person's partner, or the
-            person's part in the study ends.
+        waiting: the time in the waiting room. Afterwards, the stand-by player becomes the person's partner,
+            or the person's participation ends.
         chat: the length of a dialogue.
-        idle: how long a person may do nothing while it is their turn.
-        away: how long a person may be disconnected before they count as gone.
-        steady: how long a person who reconnects must stay connected before they are paired.
+        idle: the time that a person may take for one move.
+        away: the time for which a person may be disconnected before the person counts as gone.
+        steady: the time for which a person who reconnects must stay connected before being paired.
         newcomers: the largest number of new people per minute from one address.
     """
 
@@ -113,23 +113,24 @@ class StudyConfig(_Part):
     """The configuration of a study.
 
     Attributes:
-        title: the name of the study on pages (default: the title of the game).
-        consent: the text that people agree to, as plain text.
+        title: the title of the study's pages (default: the title of the game).
+        consent: the plain text to which people agree before they begin.
         instructions: plain text that is shown before the dialogue, in addition to the guide of the seat.
         check: the questions of the comprehension check. A person has two tries.
         seat: the seat of a person whose partner is a player; None for a random seat.
         partners: the kinds of partners, by name.
-        standby: the name of the player in `partners` that talks to people who have waited too long; None for
-            no such player.
+        standby: the name in `partners` of the player that talks to people who have waited too long; None to
+            end their participation instead.
         limits: time limits, and the limit of new people.
         codes: completion codes by ending. If a paid ending has no code, each person gets a random code.
         survey: the questions after the dialogue; None for the game's survey, or the standard questions if
             the game has no survey.
-        typing_speed: how many characters per second players seem to type; None to send messages at once.
-        least_words: how many words a person must write so that the dialogue counts for them.
+        typing_speed: the number of characters per second that players seem to type; None to send messages at
+            once.
+        least_words: the number of words that a person must write so that the dialogue counts for the person.
         hosts: host names under which the pages are reached, in addition to the loopback names.
         prefix: the beginning of random completion codes.
-        contact: where people can ask about their payment, such as an email address; shown without changes.
+        contact: an email address or another contact for questions about payment; shown without changes.
     """
 
     title: str = ""

@@ -1,4 +1,4 @@
-"""Read the configuration of a study from our own JSON, or from any form of CoCoA's `app_params.json`."""
+"""Read the configuration of a study, in our own format or in any form of CoCoA's `app_params.json`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:
-    """Read the configuration of a study, in our own JSON or in any form of CoCoA's `app_params.json`.
+    """Read the configuration of a study in our own format or in any form of CoCoA's `app_params.json`.
 
     Raises:
         InputError: the file cannot be used.
@@ -90,7 +90,7 @@ class AppParams(_Params):
     """The fields of CoCoA's `app_params.json` that studies use. Page templates and images are ignored.
 
     A file may have one quota for all partners, one quota for each partner, or no quota. Without `models`, all
-    partners are people. Null counts as missing.
+    partners are people. A field with the value null counts as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
@@ -122,7 +122,7 @@ class AppParams(_Params):
         return made if self.end_survey else made | {"survey": []}
 
     def _told(self, path: Path) -> str:
-        """Return the text of the file of instructions without its tags."""
+        """Return the text of the instruction file, without HTML tags."""
         file = path.parent / self.instructions
         if not self.instructions:
             return ""

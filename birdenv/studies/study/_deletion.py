@@ -1,4 +1,4 @@
-"""Delete the data of a person who withdraws, and of the dialogues in which they took part."""
+"""Delete the data of a person who withdraws from a study, including the person's dialogues."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from birdenv.studies.study._records import Person
 from birdenv.studies.study._store import Store
 
 DELETED: Final = "deleted"
-"""The status of a dialogue of which only the fact that it took place is left."""
+"""The status of a dialogue whose contents were deleted."""
 
 
 def delete_person(store: Store, name: str) -> int:
-    """Delete a person and the contents of their dialogues. Partners keep their codes and endings.
+    """Delete a person and the contents of the person's dialogues. Partners keep their completion codes.
 
     The deleted bytes in the database file are overwritten. Copies of the file are not changed.
 
@@ -42,7 +42,7 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Describe, as a list of phrases, the data that `delete_person` would delete.
+    """Return phrases that describe the data that `delete_person` would delete.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.

@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's survey answers are listed under the partner's seat."""
+    """Yield the finished dialogues. A person's survey answers are stored under the partner's seat."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(
@@ -83,7 +83,7 @@ def examples(store: Store, arena: Arena) -> Iterator[Example]:
 
 
 def chat_rows(example: Example, store: Store, arena: Arena) -> Iterator[dict[str, Any]]:
-    """Yield the messages and tools of every seat of a dialogue in which a person sat."""
+    """Yield a row of messages and tools, in OpenAI's format, for each seat in which a person sat."""
     noted = [move.noted for move in store.moves(example.uuid)]
     dialogue = replay(arena.start(example.scenario_uuid).rules, example.events, noted=noted)
     for place, name in example.agents.items():

@@ -1,4 +1,4 @@
-"""The running dialogues in memory. After a restart, dialogues are restored from the database on demand."""
+"""Keep running dialogues in memory, and restore them from the database on demand after a restart."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 
 
 class LoadedDialogues:
-    """Dialogues by id, for use from any thread. While a dialogue is loaded, only its own callers wait.
+    """The running dialogues in memory, by id. They can be used from any thread.
 
     Args:
-        make: restores a dialogue from the database.
+        make: a function that restores the dialogue with a given id from the database.
     """
 
     def __init__(self, make: Callable[[str], RunningDialogue]) -> None:
@@ -22,12 +22,12 @@ class LoadedDialogues:
         self._guard = threading.Lock()  # protects the dictionaries
 
     def find(self, id: str) -> RunningDialogue | None:
-        """Return a dialogue without waiting; None if it is not in memory or differs from the database."""
+        """Return a dialogue, or None if the dialogue is not in memory or differs from the database."""
         found = self._loaded.get(id)
         return None if found is None or found.is_lost else found
 
     def get(self, id: str) -> RunningDialogue:
-        """Return a dialogue, and first restore it from the database if necessary."""
+        """Return a dialogue, restored from the database if it is not in memory."""
         found = self.find(id)
         if found is not None:
             return found

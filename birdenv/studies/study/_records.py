@@ -8,7 +8,7 @@ from birdenv.dialogue import Event
 
 
 class Person(NamedTuple):
-    """One person in the study.
+    """A participant of a study.
 
     Attributes:
         id: a random id, which the person's signed cookie contains.
@@ -19,7 +19,7 @@ class Person(NamedTuple):
         tries: how many times the person has failed the comprehension check.
         dialogue: the id of the person's last dialogue; None before the first dialogue.
         seat: the index of the person's seat in `dialogue`; None before the first dialogue.
-        ending: why the person's part in the study ended; None before the end.
+        ending: why the person's participation ended; None before the end.
         code: the completion code; None if the person has none.
     """
 
@@ -36,7 +36,20 @@ class Person(NamedTuple):
 
 
 class StoredDialogue(NamedTuple):
-    """One dialogue in the database. `seats` says who sits in each seat: `human`, or a player's spec."""
+    """A dialogue in the database of a study. Fields about its end are None while it is running.
+
+    Attributes:
+        id: the id of the dialogue.
+        task: the id of the task.
+        partner: the kind of partner, a key of `StudyConfig.partners`.
+        seed: the seed of the players.
+        seats: who sits in each seat: `human`, or a player such as `learned:FILE`.
+        started: the time of the beginning, in seconds since 1970.
+        ended: the time of the end, in seconds since 1970.
+        status: why the dialogue ended.
+        outcome: the public result of the dialogue.
+        rewards: the reward of each seat.
+    """
 
     id: str
     task: str
@@ -51,7 +64,15 @@ class StoredDialogue(NamedTuple):
 
 
 class ProblemReport(NamedTuple):
-    """A person's report of a problem to the study's team. `status` is the person's status at that time."""
+    """A person's report of a problem, with the person's dialogue and status at that time.
+
+    Attributes:
+        person: the id of the person.
+        dialogue: the id of the person's last dialogue; None before the first dialogue.
+        status: the status of the person.
+        time: the time of the report, in seconds since 1970.
+        text: the report.
+    """
 
     person: str
     dialogue: str | None
@@ -61,7 +82,14 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move in the database: its event in the log, and the value of `Rules.noted` after the move."""
+    """A move in the database of a study.
+
+    Attributes:
+        seat: the seat that made the move.
+        cid: the browser's id of the move; None if a player made the move.
+        event: the event of the move in the log.
+        noted: the value of `Rules.noted` after the move, which a replay needs; None if there is no value.
+    """
 
     seat: int
     cid: str | None

@@ -26,7 +26,12 @@ _log = logging.getLogger("birdenv.studies")
 
 
 def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
-    """Return the factory of a player for a seat, and the argument of its spec.
+    """Return the factory that makes a player for a seat, and the factory's argument.
+
+    Args:
+        game: the game.
+        seat: the seat.
+        spec: the player, such as `learned:FILE`, where `FILE` is the argument.
 
     Raises:
         InputError: the player does not exist.
@@ -35,18 +40,18 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """A move could not be stored, so the dialogue must be restored from the database."""
+    """Raised for a dialogue that differs from the database, because a move could not be stored."""
 
 
 class RunningDialogue:
-    """A dialogue of people and players, which is stored move by move and can be used from any thread.
+    """A running dialogue of people and players. Each move is stored at once.
 
-    Each dialogue has its own lock for playing moves, so a slow SQL statement delays no other dialogue.
-
-    After a restart, the dialogue is restored from the database without running its SQL again.
+    It can be used from any thread. Each dialogue has its own lock for playing moves, so a slow SQL statement
+    delays no other dialogue. After a restart of the server, the dialogue is restored from the database
+    without running its SQL again.
 
     Attributes:
-        stored: the dialogue's record in the database, as of the beginning.
+        stored: the dialogue's record in the database at its beginning.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
     """
@@ -60,8 +65,8 @@ class RunningDialogue:
         self._clock = clock
         self._lock = threading.Lock()
         self.is_lost = False
-        self._wish: str | None = None  # the status with which it should be stopped
-        self._thinking: float | None = None  # when a player was asked who is still thinking
+        self._wish: str | None = None  # the status with which the dialogue should be stopped
+        self._thinking: float | None = None  # when the player was asked that is thinking now
         self._thought = 0.0  # when a player last answered
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
@@ -86,12 +91,12 @@ class RunningDialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the dialogue is over, which means that no seat may act."""
+        """Return True if the dialogue is over, so that no seat may act."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over."""
+        """Return why the dialogue ended, or an empty string while it is running."""
         return self._dialogue.status
 
     @property
@@ -101,19 +106,19 @@ class RunningDialogue:
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """Return the rewards by seat."""
+        """Return the reward of each seat."""
         return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return what a person's page shows throughout the dialogue: texts, knowledge, and actions."""
+        """Return the constant parts of a person's page: texts, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
-        """Return what a seat may see now."""
+        """Return the events and the possible actions that a seat may see now."""
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return the time since when the person in a seat could have acted but did not.
+        """Return the time at which the person in a seat became idle: able to act, but not acting.
 
         The result is None if the person may not act, if a move is being played, or if a player is thinking.
         """
@@ -124,11 +129,11 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Return when a player began to think about a move, or None if no player is thinking."""
+        """Return the time at which a player began to think about a move, or None if no player is thinking."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
-        """Play and store a person's move. Return False if the move was played before or came too late.
+        """Play and store a person's move. Return False for a repeated move or after the end of the dialogue.
 
         Args:
             seat: the person's seat.
@@ -148,7 +153,7 @@ class RunningDialogue:
     def stop(self, status: str) -> None:
         """End the dialogue with a status, now or right after the move that is being played.
 
-        This never waits. If it is called several times, the first status counts.
+        This method returns without waiting. If it is called several times, the first status counts.
         """
         self._wish = self._wish or status
         self._stop_if_wished()
@@ -156,7 +161,8 @@ class RunningDialogue:
     def next_move(self) -> tuple[int, Move] | None:
         """Ask the players that may act for a move, and return (seat, move), or None if no player moves.
 
-        A player is asked once after each event. If no person may act, players are asked again.
+        Each player is asked once after each event. If no player moves and no person may act, the dialogue
+        ends.
         """
         self._remind_players()
         while True:
@@ -183,7 +189,7 @@ class RunningDialogue:
                 return ask, move
 
     def play_for(self, seat: int, move: Move) -> None:
-        """Play a player's move."""
+        """Play and store the move of a player, unless the dialogue is over."""
         with self._held():
             if self._dialogue.is_over:
                 return
@@ -202,7 +208,7 @@ class RunningDialogue:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Lock the dialogue. Afterwards, end it if `stop` was called in the meantime."""
+        """Lock the dialogue in the `with` block. Afterwards, end it if `stop` was called in the meantime."""
         with self._lock:
             if self.is_lost:
                 raise LostDialogueError(f"{self.stored.id} differs from the database")
@@ -238,7 +244,7 @@ class RunningDialogue:
             self._let_people_answer(moves[-1].seat)
 
     def _let_people_answer(self, seat: int) -> None:
-        """Do not ask a player that has just moved again while a person may act."""
+        """If a person may act, do not ask the player that has just moved for another move."""
         if seat in self._players and set(self.people) & set(self._dialogue.open):
             self._asked[seat] = len(self._dialogue.events)
 
@@ -250,7 +256,7 @@ class RunningDialogue:
     def _remind_players(self) -> None:
         """Tell players what they saw and did before a restart, so that they can restore their state.
 
-        A player without `remember` is asked for its moves again. People do not wait for that.
+        A player without the method `remember` is asked for its moves again. People do not wait for this.
         """
         reminders, self._reminders = self._reminders, []
         for seat, view, made in reminders:
@@ -305,7 +311,7 @@ class RunningDialogue:
 
 
 def steady_clock() -> Callable[[], float]:
-    """Return a clock that shows the time of day, but does not jump if the machine's clock is changed."""
+    """Return a clock of seconds since 1970 that does not jump if the machine's clock is changed."""
     ahead = time.time() - time.monotonic()
     return lambda: ahead + time.monotonic()
 
@@ -313,7 +319,15 @@ def steady_clock() -> Callable[[], float]:
 def people_gone(
     room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
-    """Return the ids of the people in a dialogue who were away or idle for too long."""
+    """Return the ids of the people in a dialogue who have been away or idle for too long.
+
+    Args:
+        room: the dialogue.
+        people: the ids of the people in the dialogue, by seat.
+        presence: the connections of people.
+        limits: the limits of the study.
+        now: the current time in seconds.
+    """
     return [
         id
         for seat, id in people.items()
@@ -323,7 +337,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the status with which a dialogue must end because of a time limit, or None if it may go on."""
+    """Return the status with which a dialogue must end because of a time limit, or None within all limits."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

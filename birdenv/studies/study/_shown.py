@@ -1,4 +1,4 @@
-"""Compute the JSON data for a person's page: facts that never change, and events as lines."""
+"""Compute the JSON data for a person's page: its constant parts, and the events as lines."""
 
 from __future__ import annotations
 
@@ -28,14 +28,19 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
 class Shown(NamedTuple):
-    """What a seat may see: the events so far, and the actions that are possible now. It never changes."""
+    """An immutable snapshot of what a seat may see in a dialogue.
+
+    Attributes:
+        events: the events so far, as lines for the seat's page.
+        state: the actions that are possible now, and the end of the dialogue if it is over.
+    """
 
     events: tuple[dict[str, Any], ...]
     state: dict[str, Any]
 
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the parts of a seat's page that never change during a dialogue."""
+    """Return the constant parts of a seat's page: texts, knowledge, and actions."""
     made = told(game, rules, seat)
     del made["instruction"]  # for programs; panels have what people need
     return {**made, "actions": actions(game, rules, seat)}
@@ -44,14 +49,14 @@ def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
 def show(
     dialogue: Dialogue, seat: int, numbers: Mapping[float, str], before: tuple[dict[str, Any], ...] = ()
 ) -> Shown:
-    """Return what a seat may see now.
+    """Return the events and the possible actions that a seat may see now.
 
     Args:
         dialogue: the dialogue.
         seat: the seat.
         numbers: the id that a browser gave to a move (`cid`), by the time of the move's event. A seat sees
             only the ids of its own moves.
-        before: the lines that the seat has already seen.
+        before: the lines of earlier events, which are reused.
     """
     new = tuple(
         {
@@ -74,14 +79,14 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Describe the phase of the conversation, and how many turns the seat has left."""
+    """Return a text about the phase of the conversation and the number of turns that a seat has left."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
 
 
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return what a seat is told before the first move. This never changes during a dialogue."""
+    """Return the information that a seat gets before the first move, as JSON data for its page."""
     said, voice = rules.opening(seat)
     panels = rules.panels(seat) or _plain_panels(rules, seat)
     return {
@@ -95,7 +100,7 @@ def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
 
 
 def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
-    """Return panels with the knowledge and the instruction, for a game that declares no panels."""
+    """Return panels that show a seat's knowledge and instruction, for a game that declares no panels."""
     known, instruction = rules.knowledge(seat), Panel("What you are told", rules.instruction(seat))
     if isinstance(known, Sequence) and known and all(isinstance(each, Mapping) for each in known):
         return table_panel("What you know", [dict(each) for each in known]), instruction
@@ -106,7 +111,7 @@ def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
 
 
 def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
-    """Return all actions that may become possible for a seat. The page builds its controls from them."""
+    """Return descriptions of all actions that a seat may take at some time, for the controls of its page."""
     scale, offered = rules.scale(seat), rules.offered(seat)
     made = []
     for action in game.seats[seat].actions:
@@ -132,7 +137,7 @@ def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
 
 
 def _words(seat: Seat, action: Action) -> ActionWords:
-    """Return the words and the place of an action; if the game does not declare words, use its names."""
+    """Return the labels of an action and its place on the page. By default, labels follow from names."""
     words = seat.words.actions.get(action.name) or ActionWords(_spelt(action.name), action.about)
     if words.place:
         return words
@@ -148,7 +153,7 @@ def _spelt(name: str) -> str:
 
 
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
-    """Convert an event that a seat saw to a line for the seat's page.
+    """Return an event that a seat saw as a line for the seat's page.
 
     If the data of a move is not text, the field `said` describes the data. If a move with text was not a
     message, the field `done` is the phrase that follows the seat's name, such as "ran this SQL".
@@ -186,7 +191,7 @@ def ended(status: str, seat: Seat | None = None) -> str:
 
 
 def _partner(seats: Sequence[Seat], seat: int) -> str:
-    """Return the name that a seat has for its partner."""
+    """Return the name that a seat uses for its partner."""
     others = [each.name for place, each in enumerate(seats) if place != seat]
     has_other = others and seat < len(seats)
     return seats[seat].words.voices.get(others[0], _PARTNER) if has_other else _PARTNER
@@ -197,7 +202,7 @@ def _voice(seat: Seat, voice: str) -> str:
 
 
 def _filled(done: str, given: Mapping[str, Any]) -> str:
-    """Return a description of an action; without its data, only the part before a colon."""
+    """Return a description of a move with its data, or only the part before the colon if there is no data."""
     if not given and _SLOT.search(done):
         return done.partition(":")[0]
     return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()
@@ -211,7 +216,7 @@ def _raw(event: Event, given: Mapping[str, Any]) -> str:
 
 
 def named(value: Any) -> str:
-    """Return an item of a game, or another JSON value, as one line of text: "a, 3"."""
+    """Return a JSON value, such as an item of a game, as one line of text: "a, 3"."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):

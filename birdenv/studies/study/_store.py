@@ -45,7 +45,12 @@ CREATE INDEX IF NOT EXISTS person_status ON person(status);
 
 
 class Store(Database):
-    """The database of one study, which can be used from any thread."""
+    """The database of a study, which can be used from any thread.
+
+    Args:
+        path: the file of the database.
+        for_reading: True to open an existing file without writing anything.
+    """
 
     def __init__(self, path: Path | str, for_reading: bool = False) -> None:
         super().__init__(path, _TABLES, for_reading)
@@ -68,17 +73,23 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return the value stored under a name. If no value is stored yet, store and return `value`."""
+        """Return the value that is stored under a name. If there is none, store and return `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
     # --- people
 
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
-        """Add a person who has given consent, or return the person if the platform sent them before.
+        """Add a person who has given consent, or return the person whom the platform sent earlier.
 
-        If a person comes again in the same browser, the platform's new parameters replace the old parameters,
-        because the link back to the platform needs them.
+        If a person returns with the same browser, the new parameters replace the old parameters, because the
+        link back to the platform needs them.
+
+        Args:
+            id: the id of a new person.
+            external: the person's id on the platform, or None.
+            platform: the parameters that the platform sent.
+            now: the current time in seconds since 1970.
         """
         self.rows(
             "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
@@ -96,12 +107,12 @@ class Store(Database):
         return found[0] if found else None
 
     def person_named(self, name: str) -> Person | None:
-        """Return the person whose id in the study or on the platform is `name`, or None."""
+        """Return the person with this id in the study or on the platform, or None if the id is unknown."""
         found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with the given status, in the order in which they entered it."""
+        """Return the people with a status, sorted by the time at which they got this status."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -113,21 +124,28 @@ class Store(Database):
         return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
-        """Change a person's status at the time `now`, together with other fields of `Person`."""
+        """Set a person's status, the time of the change, and further fields of `Person`."""
         names = "".join(f", {name} = ?" for name in fields)
         self.rows(
             f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
         )
 
     def counts(self) -> dict[str, int]:
-        """Return how many people have each status; finished people are counted by ending."""
+        """Return the number of people with each status. Finished people are counted by their ending."""
         sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
         return dict(self.rows(sql))
 
     # --- dialogues
 
     def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
-        """Begin a dialogue with waiting people. Return False if somebody is no longer waiting."""
+        """Store a new dialogue of waiting people, and change their status to `chat`.
+
+        If one of the people is no longer waiting, change nothing and return False.
+
+        Args:
+            made: the new dialogue.
+            people: the ids of the people, by seat.
+        """
         with self.transaction():
             for id in people.values():
                 person = self.person(id)
@@ -143,7 +161,7 @@ class Store(Database):
         return True
 
     def dialogue(self, id: str) -> StoredDialogue:
-        """Return the dialogue with an id."""
+        """Return the dialogue with the given id."""
         return self.dialogues("id = ?", id)[0]
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
@@ -171,7 +189,7 @@ class Store(Database):
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def everybody(self) -> list[tuple[Person, list[str]]]:
-        """Return all people, sorted by platform id and id, each with a list of dialogues as `ID/SEAT`."""
+        """Return all people, each with a list of dialogues as `ID/SEAT`, sorted by platform id and id."""
         sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
         had: dict[str, list[str]] = {}
         for person, dialogue in self.rows(f"{sql} ORDER BY started"):
@@ -179,14 +197,14 @@ class Store(Database):
         return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
-        """Return the ids of all tasks that a person has had dialogues about."""
+        """Return the ids of all tasks about which a person has had dialogues."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each pair of a task and a partner.
+        """Return the number of dialogues for each pair of a task and a kind of partner.
 
-        Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is set.
+        Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is True.
         """
         marks = ", ".join("?" * len(broken))
         rows = self.rows(
@@ -199,7 +217,7 @@ class Store(Database):
     def end_dialogue(
         self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
     ) -> None:
-        """Store how and when a dialogue ended."""
+        """Store the end of a dialogue: its time, status, outcome and rewards."""
         self.rows(
             "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
             *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
@@ -217,7 +235,17 @@ class Store(Database):
         event: Event,
         noted: Any = None,
     ) -> None:
-        """Store a move as it was sent, its event in the log, and the value of `Rules.noted` after it."""
+        """Store a move.
+
+        Args:
+            dialogue: the id of the dialogue.
+            number: the position of the move in the dialogue, from 1.
+            seat: the seat that made the move.
+            cid: the browser's id of the move; None if a player made the move.
+            data: the data of the move as it was sent.
+            event: the event of the move in the log.
+            noted: the value of `Rules.noted` after the move, which a replay needs.
+        """
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
         insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -245,7 +273,7 @@ class Store(Database):
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return how many words the person in a seat wrote, without refused moves."""
+        """Return the number of words that the person in a seat wrote, without refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))
@@ -274,7 +302,7 @@ class Store(Database):
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database in a study's folder. The folder and the database are created if necessary.
+    """Open the database in a study's folder. The folder and the database are created if they are missing.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -286,10 +314,10 @@ def open_store(folder: Path) -> Store:
 
 @contextmanager
 def held_study(folder: Path) -> Iterator[None]:
-    """Lock a study during the `with` block, because two servers would play the same dialogues.
+    """Lock a study's folder in the `with` block, because two servers would play the same dialogues.
 
     Raises:
-        InputError: another server has locked it, or the folder cannot be used.
+        InputError: another server has locked the folder, or the folder cannot be used.
     """
     with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -42,14 +42,14 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 
 
 class Study:
-    """One study of one game, which can be used from any thread.
+    """A study of one game, which can be used from any thread.
 
     Attributes:
         arena: the game and its tasks.
         config: the configuration of the study.
         store: the database.
         changed: a function that is called with the ids of people whose status or dialogue has changed.
-        presence: who is connected.
+        presence: the connections of people.
         waiting: the waiting room.
     """
 
@@ -79,7 +79,7 @@ class Study:
 
     @property
     def title(self) -> str:
-        """Return the name of the study on pages."""
+        """Return the title of the study's pages."""
         game = self.arena.game
         return self.config.title or game.study_title or game.title or game.name
 
@@ -90,7 +90,7 @@ class Study:
         return own if own is not None else default_survey(self.arena.game)
 
     def new_id(self) -> str:
-        """Return a random id."""
+        """Return a random id for a new person."""
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     # --- people
@@ -100,11 +100,11 @@ class Study:
     ) -> Person:
         """Admit a person who has given consent.
 
-        A person whom the platform sent before continues their part. This requires that the visit is the same,
-        and that the person is not connected with another browser.
+        A person whom the platform sent earlier continues if the visit is the same, and if the person is not
+        connected with another browser.
 
         Raises:
-            InputError: this id on the platform probably belongs to another person.
+            InputError: the id on the platform is in use, by another person or in another browser.
         """
         platform = platform or {}
         person = self.store.add_person(id, external, platform, self.clock())
@@ -114,10 +114,10 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Check a person's comprehension. If all answers are right, the person goes to the waiting room.
+        """Check a person's comprehension, and return False if an answer is wrong.
 
-        Return False if an answer is wrong. The second wrong try ends the person's part in the study. `number`
-        is the number of the try, from 0, so that a try that is sent twice counts only once.
+        If all answers are right, the person goes to the waiting room. The second wrong try ends the person's
+        participation. A form that is sent twice counts once; `number` is the number of its try, from 0.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -138,7 +138,7 @@ class Study:
     def play(
         self, id: str, move: Move, cid: str, seconds: float | None = None, dialogue: str | None = None
     ) -> None:
-        """Play a person's move in their dialogue.
+        """Play a person's move in the person's current dialogue.
 
         Nothing happens if the person is not in a dialogue, or if `dialogue` is the id of an earlier dialogue.
         """
@@ -156,7 +156,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. The partner is told, and may continue with somebody else."""
+        """End the participation of a person who leaves. The partner is told, and may get another partner."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -172,7 +172,7 @@ class Study:
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """End the part of a person whose dialogue did not count and who does not want another."""
+        """End the participation of a person whose dialogue did not count and who wants no other dialogue."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:
@@ -183,7 +183,7 @@ class Study:
                 self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
-        """Store a person's answers to the survey, and complete the person's part. Missing answers are null.
+        """Store a person's survey answers, and complete the person's participation. Missing answers are null.
 
         Raises:
             InputError: a required answer is missing, or an answer is invalid.
@@ -210,23 +210,23 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and partner. Broken-off dialogues do not count."""
+        """Return the number of dialogues for each task and kind of partner, without broken-off dialogues."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
-        """Return a dialogue without waiting; None if it is not in memory or differs from the database."""
+        """Return a dialogue, or None if the dialogue is not in memory or differs from the database."""
         return self._rooms.find(dialogue)
 
     def unloaded(self) -> list[str]:
-        """Return the ids of running dialogues that are not in memory (all of them, just after a restart)."""
+        """Return the ids of running dialogues that are not in memory, for example after a restart."""
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue, and restore it from the database if it is not in memory."""
+        """Return a running dialogue, restored from the database if it is not in memory."""
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
-        """Restore a dialogue from the database; if that fails, it has broken off."""
+        """Restore a dialogue from the database; if it cannot be restored, end it as broken off."""
         stored = self.store.dialogue(dialogue)
         try:
             return RunningDialogue(self.arena, self.store, stored, self.clock)
@@ -237,7 +237,7 @@ class Study:
             raise
 
     def settle(self, room: RunningDialogue) -> None:
-        """Notify the people in a dialogue. If it is over, store the outcome and move the people on."""
+        """Notify the people in a dialogue. If it is over, store its outcome and change people's status."""
         id = room.stored.id
         if room.is_over and not room.is_lost:
             with self._lock:
@@ -266,7 +266,7 @@ class Study:
         return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}
 
     def _stop(self, room: RunningDialogue, status: str) -> None:
-        """End a dialogue. A person whose partner left goes on at once, even while a statement is running."""
+        """End a dialogue. A person whose partner left need not wait for a statement that is running."""
         room.stop(status)
         if room.is_over:
             self.settle(room)
@@ -278,9 +278,9 @@ class Study:
     # --- the clock
 
     def tick(self) -> list[RunningDialogue]:
-        """Pair people and enforce all time limits; return the dialogues that have begun.
+        """Pair waiting people, enforce all time limits, and return the dialogues that have begun.
 
-        Only dialogues in memory are checked; `room` restores the others.
+        The limits of dialogues that are not in memory are not checked; `room` loads such a dialogue.
         """
         with self._lock:
             begun = self._pair()

@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Load a game for a study. `Game.with_people` has the defaults for settings that are not given.
+    """Return a game with its tasks for a study. `Game.with_people` has defaults for missing settings.
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.
@@ -36,7 +36,7 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
 
 
 def check_players(game: Game, config: StudyConfig) -> None:
-    """Check that the seats and players of a study exist.
+    """Check that the seats and players in the configuration of a study exist.
 
     Raises:
         InputError: a seat or a player does not exist.
@@ -49,7 +49,7 @@ def check_players(game: Game, config: StudyConfig) -> None:
 
 
 def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
-    """Return a hint for the study's file if a player can sit only in the other seat."""
+    """Return a hint about the configuration if a player can sit only in the other seat."""
     if config.seat is not None or len(game.seats) != 2:
         return ""
     try:
@@ -70,7 +70,7 @@ def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
 
 
 def _make_players_once(arena: Arena, config: StudyConfig) -> None:
-    """Create each player once, so that a missing key or a wrong game is found before a person waits."""
+    """Create each player once, so that errors such as a missing API key are found before people wait."""
     task = arena.ids[0]
     for seat, spec in _players(arena.game, config):
         factory, argument = seat_factory(arena.game, seat, spec)
@@ -91,7 +91,7 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Store the game and the settings of a study, or check that they are those with which it was begun.
+    """Store the game and the settings of a new study, or compare them with those of a study that continues.
 
     Raises:
         InputError: the study was begun with a different game or different settings.

@@ -18,7 +18,7 @@ _SEED_BITS: Final = 31
 
 
 class Presence:
-    """Tracks who is connected, possibly with several tabs. It can be used from any thread."""
+    """Tracks which people are connected, and with how many browser tabs."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -45,13 +45,13 @@ class Presence:
         return self._tabs.get(id, 0)
 
     def away_since(self, id: str) -> float | None:
-        """Return when a person's last connection ended, or None if the person is connected."""
+        """Return the time at which a person's last connection ended, or None if the person is connected."""
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is connected, and not only just back.
+        """Return True if a person is connected and, after an interruption, has been back for long enough.
 
-        If the person was away after the time `since`, they must be back for at least `seconds`."""
+        If the person was away after the time `since`, the person must have been back for `seconds`."""
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
@@ -60,7 +60,12 @@ class Presence:
 
 @dataclass(frozen=True)
 class Begin:
-    """A decision to begin a dialogue. `people` are the ids of the people in it, by seat."""
+    """A decision to begin a dialogue.
+
+    Attributes:
+        dialogue: the new dialogue.
+        people: the ids of the people in the dialogue, by seat.
+    """
 
     dialogue: StoredDialogue
     people: dict[int, str]
@@ -68,19 +73,25 @@ class Begin:
 
 @dataclass(frozen=True)
 class End:
-    """A decision to end the part of a person for whom waiting is over, and the reason (`ending`)."""
+    """A decision to end a waiting person's participation.
+
+    Attributes:
+        person: the id of the person.
+        ending: the reason.
+    """
 
     person: str
     ending: Ending
 
 
 class WaitingRoom:
-    """Decides what happens to waiting people. It reads the database and writes nothing.
+    """Decides when waiting people begin a dialogue or end their participation, without changing the database.
 
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
-    Running dialogues count for quotas, but no longer count if they break off. If running dialogues fill the
-    quotas, a person keeps waiting for a free place. The person's part ends as `full` when finished dialogues
-    fill the quotas. People without a connection are not paired.
+    People without a connection are not paired.
+
+    Running dialogues count for quotas until they break off. If running dialogues fill the quotas, people wait
+    for a free place. If finished dialogues fill the quotas, their participation ends as `full`.
     """
 
     def __init__(
@@ -126,14 +137,17 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return how many seconds a person still has to wait at most, or None if there is no limit."""
+        """Return the longest time, in seconds, for which a person must still wait; None without a limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 
     def _overdue(
         self, people: Sequence[Person], used: Counter[tuple[str, str]], now: float, presence: Presence
     ) -> Iterator[Begin | End]:
-        """End overlong waits: with the stand-by player, with nobody, or because a person has left."""
+        """Yield decisions about people who have waited too long.
+
+        A person gets the stand-by player as a partner, or the person's participation ends.
+        """
         standby = self._config.standby
         for person in people:
             if self.seconds_left(person, now) != 0.0:
@@ -155,7 +169,10 @@ class WaitingRoom:
         return [task for task in self._arena.ids if task not in seen]
 
     def _wanted(self, person: Person, used: Counter[tuple[str, str]]) -> tuple[str | None, list[str]]:
-        """Return the kind of partner for a person and the possible tasks, least used first."""
+        """Return the kind of partner for a person, and the possible tasks, least used first.
+
+        If all quotas are filled, the kind is None and there are no tasks.
+        """
         unseen = self._unseen(person)
         best: tuple[float, str, list[str]] | None = None
         for name, partner in self._config.partners.items():
@@ -168,7 +185,7 @@ class WaitingRoom:
         return (None, []) if best is None else best[1:]
 
     def _partner(self, tasks: list[str], alone: list[tuple[Person, list[str]]]) -> tuple[Person, str] | None:
-        """Return the person who has waited longest and can have one of the tasks, with that task."""
+        """Return the longest-waiting person who can have one of the tasks, and this task, or None."""
         for other, others in alone:
             known = set(others)
             for task in tasks:
@@ -193,7 +210,7 @@ class WaitingRoom:
         return Begin(made, dict(zip(seats, (person.id for person in people), strict=True)))
 
     def _seats(self, people: int) -> list[int]:
-        """Return the seats of the people of a dialogue."""
+        """Return the seats in which people sit in a new dialogue, given their number."""
         game = self._arena.game
         if people == 1 and self._config.seat is not None:
             return [game.seat_index(self._config.seat)]

@@ -18,7 +18,16 @@ MOST_PRICE: Final = 1e7
 
 
 class Listing(NamedTuple):
-    """One advertisement. The price is in dollars, and the description is a list of lines."""
+    """An advertisement from which scenarios are made.
+
+    Attributes:
+        category: the category of the item.
+        title: the title.
+        price: the price in dollars.
+        description: the lines of the description.
+        images: the names of the images; may be empty.
+        post_id: the id of the advertisement; empty if it has none.
+    """
 
     category: str
     title: str
@@ -29,7 +38,7 @@ class Listing(NamedTuple):
 
 
 class _ListingRecord(BaseModel):
-    """An advertisement as a file has it."""
+    """An advertisement as it is written in a file."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -272,11 +281,12 @@ def generate(
     listings: Sequence[Listing] = LISTINGS,
     attributes: Sequence[Attribute] | None = None,
 ) -> list[Scenario]:
-    """Generate one scenario for each pair of an advertisement and a discount; repeat pairs if necessary.
+    """Generate scenarios, each from an advertisement and a discount.
 
-    Advertisements come in random order. The seller's target is the advertised price. The buyer's target is a
-    share of that price, rounded down, and the buyer sees only the first half of the description. The prices
-    of built-in advertisements are varied at random; other prices are kept.
+    All pairs of an advertisement and a discount are used, in random order, before a pair is repeated. The
+    seller's target is the advertised price. The buyer's target is the advertised price times the discount,
+    rounded down, and the buyer sees only the first half of the description. The prices of built-in
+    advertisements are varied at random; other prices are kept.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

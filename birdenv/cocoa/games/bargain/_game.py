@@ -94,10 +94,9 @@ SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
 
 
 def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
-    """Return the margins of the buyer and the seller.
+    """Return the margins of the buyer and the seller at a price, or None if their targets are equal.
 
-    A seat's margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target. The
-    result is None if the targets are equal, because then no margin is defined.
+    A seat's margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target.
     """
     half = (seller_target - buyer_target) / 2
     if not half:
@@ -107,12 +106,15 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
 
 
 class BargainRules(TwoSeats):
-    """The rules of one episode, which ends when an offer is accepted or rejected, or a seat walks away."""
+    """The rules and the state of an episode of Bargain.
+
+    The episode ends when an offer is accepted or rejected, or when a seat walks away.
+    """
 
     seats = SEATS
 
     def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
-        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # in files, either may come first
+        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # in files, either role may come first
         if set(by_role) != set(ROLES):
             raise ValueError("one seat must be the buyer, and the other the seller")
         super().__init__([by_role[role] for role in ROLES], settings.cross_talk, settings.max_events)
@@ -171,7 +173,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """The fields that the knowledge of a seat must have. Files may have more fields."""
+    """The required fields of a seat's knowledge. Files may contain further fields."""
 
     personal: _Personal
     item: _Item

@@ -72,7 +72,7 @@ ALPHAS: Final = (0.3, 1.0, 3.0)
 """Concentrations of the distributions of values: the smaller, the fewer different values are in a list."""
 
 _TRIES: Final = 300
-"""Items drawn for each place in a list before the distributions are drawn again."""
+"""The number of items to draw for each place in a list before new distributions are drawn."""
 
 _REDRAWS: Final = 60
 
@@ -87,7 +87,7 @@ def generate(
     attributes: tuple[int, int] = (3, 3),
     alphas: tuple[float, ...] = ALPHAS,
 ) -> list[Scenario]:
-    """Generate scenarios.
+    """Generate scenarios from a schema.
 
     For each scenario, draw the number of items and the attributes. For each attribute, draw an alpha, and
     twice as many values as items. For each seat, draw a distribution over these values from a Dirichlet
@@ -101,7 +101,7 @@ def generate(
         seed: the seed of all random choices.
         items: the smallest and the largest number of items in a seat's list.
         attributes: the smallest and the largest number of attributes.
-        alphas: the Dirichlet parameters to choose from.
+        alphas: the values of alpha from which the generator draws.
 
     Raises:
         InputError: the schema has too few values or attributes.
@@ -140,7 +140,7 @@ def _scenario(
 def _lists(
     chosen: list[Attribute], values: dict[str, list[str]], alphas: list[float], rng: Random, size: int
 ) -> list[list[Item]] | None:
-    """Return two lists of items with one item in both, or None if they were not found in time."""
+    """Return two lists with exactly one item in common, or None if too many draws fail."""
     arrays = np.random.default_rng(rng.getrandbits(64))
     candidates = [rng.sample(values[c.name], min(2 * size, len(values[c.name]))) for c in chosen]
     weights = [
@@ -174,7 +174,7 @@ def _lists(
 
 
 def _cut(own: list[Item], match: Item, size: int, rng: Random) -> list[Item]:
-    """Return a shuffled list of the match and other items."""
+    """Return a shuffled list of `size` items: the common item and other items of `own`."""
     kept = [match, *(item for item in own if item != match)][:size]
     rng.shuffle(kept)
     return kept

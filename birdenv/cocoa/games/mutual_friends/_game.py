@@ -78,7 +78,10 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class MutualFriendsRules(TwoSeats):
-    """The rules of one episode, which ends when both seats' latest selections are the same friend."""
+    """The rules and the state of an episode of MutualFriends.
+
+    The episode ends when the latest selection of each seat is the same friend.
+    """
 
     seats = SEATS
 

@@ -1,1 +1,1 @@
-"""The databases of episodes. Episodes share one while they only read; an episode that writes gets a clone."""
+"""The databases of episodes: shared databases for reading, and a clone for each episode that writes."""

@@ -1,9 +1,9 @@
-"""The connection of the superuser that creates and drops databases, and the lock that marks the databases.
+"""Create and drop databases and roles as a superuser, and mark them with a lock.
 
-The connection holds a lock, and the lock's number is part of the name of every database and role that is made
-for an episode. If nobody holds the lock, these databases and roles were left by a killed process, or by this
-process before the server was lost, and the next process drops them. Their names begin with `birdenv-`. The
-names of templates begin with `birdenv_`.
+The connection holds a lock, and the number of the lock is part of the name of every database and role that is
+created for an episode. If no process holds that lock, the database or role was left by a killed process, or
+by this process before the server was lost; the next process then drops it. These names begin with `birdenv-`,
+whereas names of templates begin with `birdenv_`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ _T = TypeVar("_T")
 
 
 class AdminConnection:
-    """A connection that opens when first needed, and again after the server was lost.
+    """The connection that creates and drops databases. Only one thread may use it.
 
-    Only one thread may use it.
+    It opens when it is first needed, and again after the server was lost.
+
+    Args:
+        server: the server.
+        when_connected: is called after each new connection.
     """
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
@@ -54,7 +58,7 @@ class AdminConnection:
         self._dropped = 0
 
     def attempt(self, work: Callable[[], _T]) -> _T:
-        """Connect if necessary, and call `work`. If the server was lost meanwhile, do both again.
+        """Connect if necessary, call `work`, and return its value. If an old connection was lost, try again.
 
         Raises `ServerError` if `work` or the connection fails, and `InputError` if the role is not a
         superuser.
@@ -72,9 +76,9 @@ class AdminConnection:
             raise self._explained(error) from None
 
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
-        """Run one of birdenv's own statements, and return its rows.
+        """Run one statement of birdenv itself, and return its rows.
 
-        This and the following methods may raise `psycopg.Error`.
+        Raises `psycopg.Error`, as most of the following methods do: call them within `attempt`.
         """
         assert self._connection is not None
         text = statement.encode() if isinstance(statement, str) else statement
@@ -90,7 +94,7 @@ class AdminConnection:
         return int(self.run("SELECT pg_database_size(%s)", database)[0][0])
 
     def locks(self, database: str) -> int:
-        """Return the number of locks on objects in a database."""
+        """Return the number of locks that sessions hold on objects in a database."""
         of_database = "database = (SELECT oid FROM pg_database WHERE datname = %s)"
         return int(self.run(f"SELECT count(*) FROM pg_locks WHERE {of_database}", database)[0][0])
 
@@ -102,7 +106,7 @@ class AdminConnection:
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
         """Copy the database `origin`, to which nobody may be connected. Return the name of the copy.
 
-        The files of a copy for an episode are in memory if there is room.
+        On the embedded server, a copy for an episode is stored in memory if there is room.
         """
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
@@ -138,9 +142,9 @@ class AdminConnection:
             self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database if it exists, and end its sessions.
+        """End the sessions of a database, and drop it if it exists.
 
-        Dropping fails if it takes seconds, and is then left to a later sweep.
+        If dropping takes several seconds, it fails, and a later `sweep` drops the database.
         """
         self._wait_until_empty(name)
         assert self._connection is not None
@@ -151,7 +155,7 @@ class AdminConnection:
             self.run(f"VACUUM {_SHARED_CATALOGS}")  # autovacuum is off
 
     def _wait_until_empty(self, name: str) -> None:
-        """Wait for closed sessions to end. If one is left, the server checks again only after 100 ms."""
+        """Wait for closed sessions to end; otherwise, the server would check only after another 100 ms."""
         end = time.monotonic() + _LEAVING_SECONDS
         while time.monotonic() < end:
             if not self.run("SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", name):
@@ -159,7 +163,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """Create a role that can log in, and has no other rights than those of `group`."""
+        """Create a role that can log in, and has no rights other than those of `group`."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(
@@ -169,7 +173,7 @@ class AdminConnection:
         self.reset_role(role, password)
 
     def reset_role(self, role: str, password: str | None) -> None:
-        """Give a role the settings of a new role, in every database."""
+        """Give a role the password and the settings of a new role, in every database."""
         name = sql.Identifier(role)
         places = self.run(
             "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"
@@ -187,7 +191,7 @@ class AdminConnection:
         )
 
     def is_up(self) -> bool:
-        """Return whether the connection works."""
+        """Return whether the connection is open and the server answers."""
         try:
             self.run("SELECT 1")
         except (psycopg.Error, AssertionError):
@@ -195,7 +199,7 @@ class AdminConnection:
         return True
 
     def close(self) -> None:
-        """Drop everything that was made for episodes, and disconnect."""
+        """Drop everything that was created for episodes, and disconnect."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(psycopg.Error), connection:

@@ -1,6 +1,6 @@
 """Create the databases that reading episodes share, and a clone for each writing episode.
 
-A clone is a database with its own role, which owns everything in the database and nothing else on the server.
+A clone is a database with a role of its own, which owns everything in it, and nothing else on the server.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What is needed to log in.
+    """The name and password with which a role logs in.
 
     Attributes:
         role: the name of the role.
@@ -51,7 +51,7 @@ class Clone:
 
     Attributes:
         db_id: the benchmark's id of the database.
-        token: the part of the name that identifies the lock of the process that made the clone.
+        token: the number of the lock of the process that made the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.
         size: the size of the template in bytes.
@@ -69,8 +69,8 @@ class Clone:
 class CloneFactory:
     """Creates and drops clones. Only one thread may use it.
 
-    Call the methods through `attempt`, which connects first (see `AdminConnection.attempt`). Only `let_in`,
-    `is_living` and `close` are called directly.
+    Call methods through `attempt`, which connects first (see `AdminConnection.attempt`), except for `let_in`,
+    `is_living` and `close`, which are called directly.
     """
 
     def __init__(self, server: PostgresServer) -> None:
@@ -87,7 +87,7 @@ class CloneFactory:
         return self._reader
 
     def clone(self, copies: TemplateCopies) -> Clone:
-        """Return a new clone of a template, with a session."""
+        """Return a new clone of a template, with an open session."""
         self._share(copies)
         name = self._maker.create(copies.master)
         role = name.replace("-episode-", "-agent-")
@@ -101,7 +101,7 @@ class CloneFactory:
         return clone
 
     def clone_of(self, frozen: Clone) -> Clone:
-        """Return a new clone with a session. It is a copy of the idle clone `frozen`."""
+        """Return a new clone with an open session. It is a copy of `frozen`, a clone without a session."""
         name = self._maker.create(frozen.name)
         clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
         self._let_in(clone)
@@ -109,7 +109,7 @@ class CloneFactory:
         return clone
 
     def drop(self, clone: Clone) -> None:
-        """Drop a clone, and its owner if the owner has no other database."""
+        """Drop a clone, and also its owner if the owner has no other database."""
         if clone.token != self._maker.token:
             return  # made before the server was lost, and dropped by the sweep after that
         role = clone.owner.role
@@ -120,27 +120,27 @@ class CloneFactory:
             self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
     def end_session(self, process: int) -> None:
-        """End a session that no longer answers."""
+        """End a session that no longer answers. `process` is the server's process id of the session."""
         self._maker.run("SELECT pg_terminate_backend(%s)", process)
 
     def growth(self, clone: Clone) -> int:
-        """Return by how many bytes a clone is larger than its template. Each lock adds to that."""
+        """Return how many bytes larger a clone is than its template, counting each lock as `LOCK_BYTES`."""
         return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
         """Prepare the login of a clone's owner for a new session. Return False if the clone was lost.
 
-        The login is reset, because a role may change its own password and settings (for example to a missing
-        library), and drop its own rights (DROP OWNED).
+        The login is reset, because an agent's SQL may change the password, settings and rights of its own
+        role.
         """
         return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running ever since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:
-        """Drop everything that was made for episodes, and disconnect."""
+        """Drop everything that was created for episodes, and disconnect."""
         self._maker.close()
 
     def _begin(self) -> None:
@@ -193,7 +193,7 @@ class CloneFactory:
         return True
 
     def _given(self, clone: Clone) -> Clone:
-        """Allow only the clone's owner to connect, and return the clone."""
+        """Let only the clone's owner connect to it, and return the clone."""
         self._databases_of[clone.owner.role] += 1
         self._maker.run(
             sql.SQL("REVOKE ALL ON DATABASE {0} FROM PUBLIC; GRANT ALL ON DATABASE {0} TO {1}").format(
@@ -209,12 +209,15 @@ class CloneFactory:
 
 
 def open_clone(server: PostgresServer, clone: Clone) -> Session:
-    """Open a session of a clone's owner. Raises `ServerError` if that fails."""
+    """Connect to a clone as its owner, and return the session. Raises `ServerError` if that fails."""
     shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
 def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
-    """Open a session in the shared database of a template. Raises `ServerError` if that fails."""
+    """Connect to the shared database of a template, and return the session.
+
+    Raises `ServerError` if that fails.
+    """
     shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
     return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

@@ -1,7 +1,7 @@
-"""A pool of clones. A thread makes them ahead of time, so that writing episodes need not wait.
+"""A pool of clones, which a thread creates in advance, so that episodes that write need not wait.
 
-The thread first makes the clones that somebody waits for, then drops those that are no longer needed, and
-then makes clones of all templates used so far, until `warm` clones of each are ready.
+The thread first creates the clones for which a caller is waiting, then drops clones that are no longer
+needed, and then creates clones of all templates used so far, until `warm` clones of each are ready.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ClonePool:
 
     Args:
         server: the server.
-        warm: how many clones of each template are kept ready after the first use of the template; 0 to make
+        warm: number of clones of each template to keep ready after the first use of the template; 0 to make
             clones only on demand.
     """
 
@@ -45,7 +45,7 @@ class ClonePool:
         return self._attempt(lambda: self._workshop.reader(copies)).result()
 
     def take(self, copies: TemplateCopies) -> Clone:
-        """Take an unused clone of a template from the pool, or make one."""
+        """Return an unused clone of a template, from the pool if possible."""
         self._check_process()
         with self._changed:
             ready = self._ready.setdefault(copies, deque())
@@ -58,18 +58,21 @@ class ClonePool:
         return self._attempt(lambda: self._workshop.clone(copies)).result()
 
     def copy(self, frozen: Clone) -> Clone:
-        """Return a new clone, which is a copy of the idle clone `frozen`."""
+        """Return a new clone that is a copy of `frozen`, a clone without a session."""
         return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
-        """Give up a clone. The thread drops it soon."""
+        """Give up a clone, which the thread of the pool will soon drop."""
         if self._process == os.getpid():
             with self._changed:
                 self._left.append(clone)
                 self._changed.notify()
 
     def end_session(self, process: int) -> None:
-        """End a session that no longer answers. Does nothing if the server is lost."""
+        """End a session that no longer answers. If the server is lost, do nothing.
+
+        `process` is the server's process id of the session.
+        """
         with suppress(ServerError):
             self._attempt(lambda: self._workshop.end_session(process)).result()
 
@@ -78,15 +81,15 @@ class ClonePool:
         return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running ever since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was made."""
         return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
-        """Ask, with priority, by how many bytes a clone is larger than its template."""
+        """Ask the thread, ahead of its other work, how many bytes larger a clone is than its template."""
         return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:
-        """Drop every clone and snapshot, and end the thread."""
+        """Drop all clones and snapshots, and end the thread."""
         if self._process != os.getpid():
             return
         with self._changed:

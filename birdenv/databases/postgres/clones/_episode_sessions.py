@@ -1,7 +1,7 @@
-"""The sessions of an episode: in a shared database while the episode only reads, and then in a clone.
+"""The sessions of episodes: in a shared database while an episode only reads, and then in a clone.
 
-Sessions in shared databases are kept between statements, which can leave nothing behind there. A `Snapshot`
-keeps the contents of a clone at one moment, as an idle database.
+Sessions in shared databases are reused, because statements can leave nothing behind there. A `Snapshot`
+stores the contents of a clone at one moment in a database without sessions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class Readers:
-    """A thread-safe pool of sessions in shared databases. A forked child starts with an empty pool."""
+    """A thread-safe pool of sessions in the shared databases. A forked child starts with an empty pool."""
 
     def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
         self._server = server
@@ -41,9 +41,9 @@ class Readers:
         self._idle: list[tuple[TemplateCopies, Session]] = []  # the most recently used last
 
     def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
-        """Call `work` with a session in its initial state. If the server is lost, call `work` once more.
+        """Call `work` with a fresh session, and return its value. If the connection is lost, try once more.
 
-        Raises `ServerError` if the server cannot be reached, or is lost a second time.
+        Raises `ServerError` if the server cannot be reached, or if the connection is lost again.
         """
         for is_last in (False, True):
             session = self._borrow(copies)
@@ -98,11 +98,11 @@ class Readers:
 class Snapshot(Checkpoint):
     """A checkpoint on PostgreSQL, which any episode of this process on the same template can restore.
 
-    The database is dropped when the snapshot is garbage-collected. Therefore a snapshot cannot be pickled.
+    Its database is dropped when the snapshot is garbage-collected. Therefore a snapshot cannot be pickled.
 
     Attributes:
         version: the template and its copies.
-        clone: the idle clone that holds the contents; None if the episode has written nothing.
+        clone: the clone that holds the contents, without a session; None if the episode has written nothing.
         size: the size of the clone on the server's disk in bytes; 0 if there is no clone.
         pages: always empty.
     """
@@ -115,7 +115,10 @@ class Snapshot(Checkpoint):
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """Return a checkpoint that keeps an idle clone, or stands for the template if `clone` is None."""
+    """Return a checkpoint with the contents of `clone`, which the checkpoint takes over.
+
+    Without a clone, the checkpoint has the contents of the template.
+    """
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
         weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops all clones when it closes
@@ -137,10 +140,10 @@ _OBJECTS: Final = (
 
 
 class PrivateClone:
-    """The clone of an episode, and the session in it.
+    """The clone of one episode, and the session in it.
 
     Methods raise `ServerError` if the server is lost. If only the session ends, uncommitted changes are lost,
-    and the next statement opens a new session.
+    and the next statement runs in a new session.
     """
 
     def __init__(self, server: PostgresServer, pool: ClonePool, clone: Clone) -> None:
@@ -153,8 +156,8 @@ class PrivateClone:
     def move_counters(self) -> None:
         """Advance the server's counters of transactions and objects by random amounts.
 
-        All databases share these counters, and agents can read them. Without this, an agent could compare
-        them before and after grading, and learn how much the gold SQL writes and creates.
+        All databases share these counters, and agents can read them. Otherwise, an agent could compare them
+        before and after grading, and find out how much the gold SQL writes.
         """
         transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
         if self.clone.session is not None:
@@ -162,22 +165,22 @@ class PrivateClone:
             self.clone.session.command(f"BEGIN; {move}; COMMIT")
 
     def execute(self, sql: str, allowance: Allowance) -> Result:
-        """Run one statement as the clone's owner."""
+        """Run one statement of any kind as the owner of the clone."""
         to_its_end = may_write(sql)
         return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
 
     def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        """Run one plain query in the session of the episode. The query cannot change anything."""
+        """Run one plain query in the session of the episode, so that it cannot change anything."""
         return self._on_session(lambda session: run_query(session, sql, allowance, sink))
 
     def roll_back(self) -> None:
-        """Roll back any open transaction, and keep the session."""
+        """Roll back any open transaction, without ending the session."""
         session = self.clone.session
         if session is not None and session.in_transaction:
             session.command("ROLLBACK")
 
     def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
-        """Call `work` with a new session, which sees only committed contents."""
+        """Call `work` with a new session, which sees only committed contents, and return its value."""
         session = self._open()
         if isinstance(session, QueryError):
             return session
@@ -190,14 +193,14 @@ class PrivateClone:
             session.close()
 
     def disconnect(self) -> Clone:
-        """End the session, and return the clone, which is now idle."""
+        """End the session, and return the clone."""
         if self.clone.session is not None:
             self.clone.session.close()
             self.clone.session = None
         return self.clone
 
     def leave(self) -> None:
-        """Discard the clone."""
+        """End the session, and give up the clone."""
         self._pool.leave(self.disconnect())
 
     def _on_session(self, work: Callable[[Session], Result]) -> Result:
@@ -217,9 +220,10 @@ class PrivateClone:
         return self._crash_error(session, result) if session.is_lost else result
 
     def _open(self) -> Session | QueryError:
-        """Open a new session after resetting the owner's login, which the agent may have changed.
+        """Reset the owner's login, which the agent may have changed, and open a new session.
 
-        If the running server still refuses the session, the agent is responsible for the error.
+        If the server is running but still refuses the session, the agent is responsible, so the result is an
+        error.
         """
         if not self._pool.let_in(self.clone):
             raise self._loss()
@@ -249,7 +253,7 @@ class PrivateClone:
         return result
 
     def _replace(self, session: Session, result: Result) -> None:
-        """End a session whose connection we cut, or check that the server is still running."""
+        """End a session that we cut off. If it was lost otherwise, check that the server still runs."""
         if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
             self._pool.end_session(session.process)
         elif not self._pool.is_living(self.clone):
@@ -260,7 +264,7 @@ class PrivateClone:
 
 
 def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-    """Run one plain query in a read-only transaction, or in the transaction that is already open."""
+    """Run one plain query, which may only read, inside the open transaction or in a new one."""
     inside = session.in_transaction
     failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
     if failure is not None:

@@ -1,7 +1,8 @@
-"""Find and remove what birdenv has made on a server besides templates: databases, roles, a tablespace.
+"""Find and remove the databases, roles and tablespace that birdenv has created, except templates.
 
 `sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
-processes, and the copies of older templates. The command `db clean` uses `leftovers` and `remove_leftovers`.
+processes, and copies of templates that have been replaced. The command `db clean` uses `leftovers` and
+`remove_leftovers`.
 
 A database consists of some 300 files, which many file systems are slow to create. If the machine has a file
 system in memory with plenty of room, clones are therefore made there, in a tablespace of the embedded server;
@@ -33,7 +34,7 @@ _LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE s
 
 
 def has_room(size: int) -> bool:
-    """Return whether memory has room for a clone of a database of `size` bytes, including later growth."""
+    """Return whether the file system in memory has room for a clone of `size` bytes that may still grow."""
     try:
         return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
     except OSError:
@@ -41,7 +42,7 @@ def has_room(size: int) -> bool:
 
 
 def make_memory(connection: psycopg.Connection[Any]) -> bool:
-    """Create the tablespace in memory if necessary. Return False if that is impossible."""
+    """Create the tablespace in memory unless it exists. Return False if that is impossible."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None and Path(found[0]).is_dir():
         return True
@@ -68,7 +69,7 @@ def drop_memory(connection: psycopg.Connection[Any]) -> None:
 
 
 def _run_program(connection: psycopg.Connection[Any], command: str) -> None:
-    """Run one of our own commands as the server's account."""
+    """Run a shell command of birdenv itself, as the account of the server."""
     connection.execute(sql.SQL("COPY (SELECT) TO PROGRAM {}").format(sql.Literal(command)))
 
 
@@ -85,12 +86,12 @@ ORDER BY 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A database, role or tablespace that birdenv has made.
+    """A database, role or tablespace that birdenv has created on a server.
 
     Attributes:
         kind: `database`, `role` or `tablespace`.
         name: the name on the server.
-        size: the size of a database in bytes; 0 for the other kinds.
+        size: the size of a database in bytes; 0 for a role or tablespace.
     """
 
     kind: str
@@ -99,17 +100,17 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Return a sorted list of everything that birdenv has made on the server, except templates.
+    """Return everything that birdenv has created on the server except templates, sorted.
 
-    The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for the next run.
-    All other databases and roles belong to running or killed processes.
+    The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for later runs. All
+    other databases and roles belong to processes, running or killed.
     """
     with server.connect() as connection:
         return _found(connection)
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove everything that no running process uses, including shared copies. Return what was removed.
+    """Remove all leftovers that no running process uses, including shared copies. Return these leftovers.
 
     Raises `ServerError` if the server cannot be reached.
     """
@@ -134,15 +135,16 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of the advisory lock that a token (16 hexadecimal digits) names."""
+    """Return the number of an advisory lock, given as a token of 16 hexadecimal digits."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 
 
 def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
-    """Drop databases and roles that belong to no running process.
+    """Drop the databases and roles of processes that no longer run.
 
-    If `needed` is given, also drop shared copies that are not in it. Databases in use are kept.
+    If `needed` is given, also drop shared copies whose names are not in it. Databases that are in use are
+    kept.
     """
     living = connection.execute(
         "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"

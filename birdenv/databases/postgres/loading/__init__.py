@@ -1,1 +1,1 @@
-"""Load template databases from dump files, official folders, and SQLite databases."""
+"""Load template databases from the authors' folders of dumps, single dump files, and SQLite databases."""

@@ -1,11 +1,12 @@
-"""Choose the PostgreSQL type of a SQLite column: the declared type if all values fit, or else a wider type.
+"""Choose the PostgreSQL type of an SQLite column: the declared type if all values fit, or a wider type.
 
-There are two kinds of databases. Those written for SQLite declare `INTEGER`, `REAL`, `TEXT`, `DATE`. Those
-exported from PostgreSQL declare a type family and precision as its catalog does (`information_schema`):
-`integer(16|32|64)` is an integer with that many bits, `integer(24|53)` a float with a mantissa of that many
-bits, `real(p,s)` is `numeric(p,s)`, `text(n)` is `varchar(n)`, `text(6)` may also be a time or timestamp, and
-dates, JSON and free text are all `TEXT`. Only in exported databases, a `TEXT` column whose values are all
-dates, timestamps, times or JSON objects gets that type, because queries for the original database need it.
+There are two kinds of SQLite databases. Databases that were written for SQLite declare `INTEGER`, `REAL`,
+`TEXT` and `DATE`. Databases that were exported from PostgreSQL declare a family of types and a precision, as
+in PostgreSQL's `information_schema`: `integer(16|32|64)` is an integer with that many bits, `integer(24|53)`
+a float with a mantissa of that many bits, `real(p,s)` is `numeric(p,s)`, `text(n)` is `varchar(n)`, `text(6)`
+may also be a time or timestamp, and dates, JSON and free text are all `TEXT`. In an exported database, a
+`TEXT` column whose values are all dates, timestamps, times or JSON objects gets that type, because queries
+for the original database need it.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Column:
 
     Attributes:
         type: the PostgreSQL type.
-        note: the reason for the user if this is not the declared type; otherwise empty.
+        note: an explanation for the user if the type differs from the declared type; otherwise empty.
     """
 
     type: str
@@ -61,7 +62,7 @@ class Column:
 
 
 def came_from_postgres(declared: Sequence[str]) -> bool:
-    """Return whether the declared column types of a database come from PostgreSQL's catalog."""
+    """Return whether a database was exported from PostgreSQL, judging by its declared column types."""
     return any(_OF_THE_CATALOGUE.fullmatch(each.strip()) for each in declared)
 
 
@@ -70,7 +71,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
 
     Args:
         declared: the type with which SQLite declares the column.
-        values: the values of the column without NULLs: int, float, str or bytes.
+        values: all values of the column except NULLs, each an int, float, str or bytes.
         from_postgres: whether the database was exported from PostgreSQL.
     """
     shown = declared or "(no type)"
@@ -89,7 +90,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
 
 
 def _wanted(declared: str) -> Iterator[str]:
-    """Yield PostgreSQL types for a declared type, the narrowest first."""
+    """Yield PostgreSQL types that suit a declared type, the narrowest first."""
     match = _DECLARED.fullmatch(declared.strip())
     name = " ".join(match[1].lower().split()) if match else declared.lower()
     size, scale = (match[2], match[3]) if match else (None, None)

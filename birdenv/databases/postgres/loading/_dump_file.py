@@ -1,4 +1,4 @@
-"""Run one file of a dump, ignoring statements about roles and other databases, and psql commands.
+"""Run a dump file, ignoring its psql commands and its statements about roles and other databases.
 
 A plain dump is split into statements and COPY blocks by the rules of `psql`. A semicolon outside of quotes,
 comments and parentheses ends a statement. The lines after `COPY ... FROM stdin;` are data, up to the line
@@ -34,12 +34,12 @@ _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class DumpPiece:
-    """A statement or psql command of a dump.
+    """A statement or psql command in a dump.
 
     Attributes:
-        text: the statement, or the command, which starts with a backslash.
-        line: the number of the first line, counted from 1.
-        data: the lines of a COPY, each ending with a line feed; None for other statements.
+        text: the statement; or the psql command, which starts with a backslash.
+        line: the number of its first line in the file, counted from 1.
+        data: the data of a COPY statement, each line ending with a line feed; None for other statements.
     """
 
     text: str
@@ -48,9 +48,9 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """Return the text of a dump, decoded by the encoding that it declares (UTF-8 by default).
+    """Return the text of a dump file, decoded in the encoding that it declares, or else in UTF-8.
 
-    Raises `InputError` if the file is not plain SQL, or not in that encoding.
+    Raises `InputError` if the file is not plain SQL, or cannot be decoded.
     """
     with file_errors(path):
         raw = path.read_bytes()
@@ -86,7 +86,7 @@ def _codec(name: str) -> str:
 
 
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
-    """Yield the statements and psql commands of a dump in order, skipping empty statements.
+    """Yield the statements and psql commands of a dump in order, without empty statements.
 
     Raises `InputError` if a quote, comment or COPY never ends.
     """
@@ -115,7 +115,7 @@ def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
 
 
 def _statement_end(text: str, start: int, where: str) -> int:
-    """Return the position after the statement's semicolon, or the end of the text."""
+    """Return the position after the semicolon that ends a statement, or the end of the text."""
     try:
         return statement_end(text, start)
     except UnterminatedError as error:
@@ -156,13 +156,13 @@ _UNKNOWN_SETTING: Final = "42704"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The error that kept a file from being loaded.
+    """The error that prevented a file from being loaded.
 
     Attributes:
         path: the file.
-        line: the number of the line, counted from 1.
+        line: the number of the line with the error, counted from 1.
         state: the SQLSTATE.
-        text: the message of the server.
+        text: the error message of the server.
     """
 
     path: Path
@@ -177,9 +177,9 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a file of a dump in one transaction. Return the error, or None.
+    """Run a dump file in one transaction. Return the error, or None.
 
-    Statements that add foreign keys are not run, but passed to `later`.
+    Statements that add foreign keys are not run, but passed to `later` together with the path.
     """
     reset(connection)
     fault = None
@@ -203,7 +203,7 @@ def run_file(
 
 
 def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
-    """Group consecutive INSERTs, so that they are sent in one message instead of hundreds."""
+    """Group consecutive INSERTs, so that hundreds of them are sent in one message."""
     inserts: list[DumpPiece] = []
     for piece in all_pieces:
         is_insert = _INSERT.match(piece.text) is not None
@@ -219,7 +219,7 @@ def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
 
 
 def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[DumpPiece]) -> Fault | None:
-    """Run INSERTs together; if that fails, one by one, to find the faulty one."""
+    """Run several INSERTs together. If that fails, run them one by one to find the error."""
     try:
         with connection.transaction():
             connection.execute(";\n".join(piece.text for piece in group).encode())
@@ -249,7 +249,10 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return the error if the dump is to blame, or None. Raise errors of the server."""
+    """Run one statement. Return its error if the dump is to blame, or None.
+
+    Errors for which the server is to blame are raised.
+    """
     try:
         with connection.cursor() as cursor:
             if piece.data is None:
@@ -271,7 +274,7 @@ def _is_servers_fault(error: psycopg.Error) -> bool:
 
 
 def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
-    """Return the line of an error, counted from the first line of its piece."""
+    """Return the number of the line in which an error occurred, counted from the start of its piece."""
     in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
     if in_copy:
         return piece.text.count("\n") + int(in_copy[1])
@@ -280,6 +283,6 @@ def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
 
 
 def reset(connection: psycopg.Connection[Any]) -> None:
-    """Undo the settings of a dump, such as an empty search path, before the next file."""
+    """Undo the settings that a dump has changed, such as an empty search path, before the next file runs."""
     connection.execute("RESET ALL")
     connection.execute("SET statement_timeout = 0")

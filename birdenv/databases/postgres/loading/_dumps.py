@@ -1,8 +1,8 @@
-"""Load dumps: the official folders `<db>_template/<table>.sql`, and single files as pg_dump writes them.
+"""Load dumps: the authors' folders `<db>_template/<table>.sql`, and single files written by pg_dump.
 
-The files of a folder are loaded in the order of their names. A file that needs a table of a later file is
-loaded after it, and foreign keys are added after all rows. Statements about roles and other databases, and
-psql commands, are ignored. Any other error rejects the whole database.
+The files of a folder are loaded in the order of their names. A file that needs a table of another file is
+loaded after that file, and foreign keys are added after all rows. Statements about roles and other databases
+are ignored, and so are psql commands. Any other error rejects the whole database.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _MISSING_PARENT: Final = "23503"
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """The dump of one database.
+    """A dump of one database, in one or more files.
 
     Attributes:
         db_id: the id of the database.
-        files: the paths of the files of the dump.
-        one_table_each: whether each file is named after the table that it holds.
+        files: the paths of the files.
+        one_table_each: whether each file holds a single table, and is named after it.
     """
 
     db_id: str
@@ -42,10 +42,10 @@ class Dump:
 
 
 def find_dumps(path: Path) -> list[Dump]:
-    """Return the dumps at a path, sorted by database.
+    """Return the dumps at a path, sorted by database id.
 
-    The path is a folder of `<db>_template` folders or of .sql files, one `<db>_template` folder, or one file.
-    Raises `InputError` if there is no dump.
+    The path is a folder of `<db>_template` folders, a folder of .sql files, one `<db>_template` folder, or
+    one file. Raises `InputError` if there is no dump.
     """
     if not exists(path):
         raise InputError(f"{path}: no such file or folder")
@@ -70,7 +70,7 @@ def find_dumps(path: Path) -> list[Dump]:
 def load_dump(
     server: PostgresServer, dump: Dump, *, again: bool = False, expected: dict[str, int] | None = None
 ) -> Loaded:
-    """Load one dump as a template. See `load` for other arguments and for errors."""
+    """Load a dump as a template. For `again`, `expected` and the errors raised, see `load`."""
     named = "".join(f"{path.name} {file_digest(path)}\n" for path in dump.files)
     digest = hashlib.sha256(f"{_RULES}\n{named}".encode()).hexdigest()
     return load(

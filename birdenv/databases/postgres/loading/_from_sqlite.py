@@ -1,7 +1,7 @@
-"""Convert a SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
+"""Convert an SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
 
-All rows are kept. Other things that PostgreSQL does not accept (a violated foreign key, a view in SQLite's
-dialect, a null character in a text) are left out or repaired, and reported.
+All rows are kept. Whatever else PostgreSQL does not accept (a violated foreign key, a view in SQLite's
+dialect, a null character in a text) is left out or repaired, and reported.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def load_from_sqlite(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load a database of a SQLite source as a template. See `load` for other arguments and for errors."""
+    """Load a database of an SQLite source as a template.
+
+    For `again`, `expected` and the errors raised, see `load`.
+    """
     path = source.contents_path(db_id)
     digest = hashlib.sha256(f"{_RULES} {source.digest(db_id)}".encode()).hexdigest()
     return load(
@@ -128,7 +131,7 @@ def _converter(column: ColumnPlan) -> Callable[[Any], Any]:
 def _complete(
     connection: psycopg.Connection[Any], tables: Sequence[TablePlan], contents: SqliteContents
 ) -> list[str]:
-    """Add keys, indexes, defaults and views. Return a note for each that PostgreSQL does not accept."""
+    """Add keys, indexes, defaults and views. Return a note for each object that PostgreSQL refuses."""
     notes = []
     for what, statement in _statements(tables, contents):
         try:

@@ -1,12 +1,12 @@
-"""Load a template database under a temporary name, so that an incomplete one is never found.
+"""Load a template database under a temporary name, so that nobody finds an incomplete template.
 
     load(server, "alien", digest, "sqlite", fill)
 
 creates an empty database, calls `fill` to fill it, counts the rows, writes the stamp, and only then renames
-the database. If anything fails, the new database is dropped, and an older one stays unchanged.
+the database. If anything fails, the new database is dropped, and an existing template stays unchanged.
 
-The expected contents of a set of databases are described by an expectation file, or by the figures that the
-benchmark's authors published. The file is JSON, and lists the number of rows of every table of every
+The expected size of a set of databases comes from an expectation file, or from figures that the benchmark's
+authors published. An expectation file is JSON, and contains the number of rows of each table in each
 database: `{"alien": {"signals": 1000, ...}, ...}`.
 """
 
@@ -46,11 +46,11 @@ _DISK_FULL: Final = "53100"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The result of filling a database.
+    """The result of filling an empty database.
 
     Attributes:
-        rows: the number of rows of each table in the source; None if it is known only after loading.
-        notes: what was left out, or loaded differently from its declaration.
+        rows: the number of rows of each table in the source; None if they are not known before loading.
+        notes: messages about what was left out, or loaded differently from its declaration.
     """
 
     rows: dict[str, int] | None
@@ -64,8 +64,8 @@ class Loaded:
     Attributes:
         db_id: the id of the database.
         tables: the number of rows of each table.
-        notes: what was left out, or loaded differently from its declaration.
-        skipped: True if nothing was done, because the database was already loaded with the same digest.
+        notes: messages about what was left out, or loaded differently from its declaration.
+        skipped: True if the database was already loaded from the same files, so that nothing was done.
     """
 
     db_id: str
@@ -87,16 +87,16 @@ def load(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load a database as a template, unless that was already done with the same digest.
+    """Load a database as a template, unless it is already loaded with the same digest.
 
     Args:
         server: the server.
         db_id: the id of the database.
         digest: a digest of the files to load, and of the rules for loading them.
-        source: `sqlite` or `dump`.
+        source: the kind of source: `sqlite` or `dump`.
         fill: fills an empty database through the given connection. Raises `InputError` for bad contents.
         again: load the database even if it is already loaded.
-        expected: the number of rows that each table must have; None for no such check.
+        expected: the number of rows that each table must have; None to skip this check.
 
     Raises:
         InputError: the database cannot be loaded completely.
@@ -157,10 +157,10 @@ def _load(
 def _create(
     server: PostgresServer, connection: psycopg.Connection[Any], name: str
 ) -> tuple[str, str | None] | tuple[()]:
-    """Create the empty database. Return the role that fills it, and its password; empty for our own role.
+    """Create the empty database. Return the role that fills it, with its password; () for our own role.
 
-    A dump is somebody else's program. It runs as a role that can access only this database, and not even the
-    other templates. Only a superuser can create such a role; any other role of a DSN has few rights anyway.
+    A dump is untrusted code. Therefore it runs as a role that can access only this database. Only a superuser
+    can create such a role; any other role in a DSN has few rights anyway.
     """
     new = sql.Identifier(name)
     create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new)
@@ -174,7 +174,7 @@ def _create(
 
 
 def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
-    """Remove the role that filled a database, and all settings that it made for the database."""
+    """Remove the role that filled a database, and all settings that the role made for the database."""
     if not server.is_superuser:
         return
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
@@ -214,7 +214,7 @@ def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str
 
 
 def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
-    """Drop the remains of killed loads, unless another process is loading now."""
+    """Drop the databases and roles that killed loads have left, unless another process is loading now."""
     busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
     if connection.execute(busy, [_LOCKS]).fetchone():
         return
@@ -254,11 +254,11 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
 
 @dataclass(frozen=True, slots=True)
 class OfficialSet:
-    """A public set of databases, as described by BIRD-Interact's `check_db_metadata.py`.
+    """The published size of a set of databases, from BIRD-Interact's `check_db_metadata.py`.
 
     Attributes:
         databases: the ids of the databases.
-        tables: the number of all tables.
+        tables: the number of tables in all databases together.
         mean_rows: the mean number of rows per table, rounded to two decimals.
     """
 
@@ -267,9 +267,9 @@ class OfficialSet:
     mean_rows: float
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Compare the published figures with `present`: the number of rows by database and table.
+        """Return a line for each difference between the published figures and the databases in `present`.
 
-        Return a line for each difference.
+        `present` maps each database to the number of rows of each of its tables.
         """
         missing = [name for name in self.databases if name not in present]
         if missing:
@@ -308,9 +308,9 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Read an expectation file: the number of rows of each table, by database.
+    """Read an expectation file. Return the number of rows of each table, by database.
 
-    Raises `InputError` if the file has a different format.
+    Raises `InputError` if the file does not have the format that this module describes.
     """
     value = read_json(path)
     if not isinstance(value, dict) or not value:

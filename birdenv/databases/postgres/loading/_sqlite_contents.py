@@ -1,4 +1,4 @@
-"""Read a SQLite database as it will be in PostgreSQL: tables, columns with types, keys, and rows."""
+"""Read the contents of an SQLite database in the form that PostgreSQL needs: tables, types, keys, rows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from birdenv.sql import quoted
 
 @dataclass
 class ColumnPlan:
-    """A column to create.
+    """A column to create in PostgreSQL.
 
     Attributes:
         source: the name in SQLite.
         name: the name in PostgreSQL.
         type: the type in PostgreSQL.
         not_null: whether the column is declared NOT NULL.
-        default: the text of the default value in SQLite; None if there is none.
+        default: the SQL text of the default value in SQLite; None if there is none.
     """
 
     source: str
@@ -35,13 +35,13 @@ class ColumnPlan:
 
 @dataclass
 class ForeignKey:
-    """A foreign key to create. All names are those in PostgreSQL.
+    """A foreign key to create in PostgreSQL. All names are PostgreSQL names.
 
     Attributes:
         columns: the names of the columns.
         parent: the name of the referenced table.
         parent_columns: the names of the referenced columns.
-        actions: text such as `ON DELETE CASCADE`.
+        actions: the clauses of the key, such as `ON DELETE CASCADE`.
     """
 
     columns: list[str]
@@ -52,7 +52,7 @@ class ForeignKey:
 
 @dataclass
 class IndexPlan:
-    """An index to create. The name is empty if the index belongs to a UNIQUE constraint."""
+    """An index to create in PostgreSQL. The name is empty if the index belongs to a UNIQUE constraint."""
 
     name: str
     columns: list[str]
@@ -61,16 +61,16 @@ class IndexPlan:
 
 @dataclass
 class TablePlan:
-    """A table to create.
+    """A table to create in PostgreSQL.
 
     Attributes:
         source: the name in SQLite.
         name: the name in PostgreSQL.
-        sql: the CREATE TABLE statement of SQLite.
+        sql: the CREATE TABLE statement in SQLite.
         rows: the number of rows.
         columns: the columns.
         primary_key: the names of the columns of the primary key.
-        counts_up: whether the primary key is SQLite's row number, which is assigned automatically.
+        counts_up: whether SQLite assigns the values of the primary key automatically (INTEGER PRIMARY KEY).
         foreign_keys: the foreign keys.
         indexes: the indexes.
     """
@@ -87,7 +87,7 @@ class TablePlan:
 
 
 class SqliteContents:
-    """Reads one SQLite database. `notes` lists what is left out, or differs from its declaration."""
+    """Reads one SQLite database. `notes` says what is left out, or differs from its declaration."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -108,14 +108,14 @@ class SqliteContents:
     def name(self, source: str) -> str:
         """Return the PostgreSQL name of a table, column or index.
 
-        Names that need quotes, and all names in a database that was exported from PostgreSQL, are kept. Other
-        names are converted to lower case, because PostgreSQL looks up unquoted names in lower case.
+        Names that need quotes are kept, and so are all names in a database that was exported from PostgreSQL.
+        Other names become lower case, because PostgreSQL looks up unquoted names in lower case.
         """
         folds = not self.from_postgres and PLAIN.fullmatch(source)
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:
-        """Yield a plan for every table. All values are read to choose the column types."""
+        """Yield a plan for each table. To choose the column types, all values of the table are read."""
         for name, sql in self._tables:
             if re.match(r"\s*create\s+virtual\s", sql, re.IGNORECASE):
                 self.notes.append(f"virtual table {name} is left out")
@@ -123,7 +123,7 @@ class SqliteContents:
             yield self._table(name, sql)
 
     def rows(self, table: TablePlan) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table in SQLite's order, with the columns of the plan."""
+        """Yield the rows of a table in SQLite's order. The values are in the order of the plan's columns."""
         names = ", ".join(quoted(column.source) for column in table.columns)
         return iter(self._connection.execute(f"SELECT {names} FROM main.{quoted(table.source)}"))
 
@@ -199,7 +199,7 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """Open a file that nobody writes to, without creating files beside it (as WAL mode would).
+    """Open an SQLite file that no process writes to, without creating files beside it (as WAL mode would).
 
     Text that is not UTF-8 is repaired, and `spoilt` is called for each such text.
     """

@@ -1,7 +1,7 @@
-"""Find and verify the template databases on a server, and name templates and their copies.
+"""Find and verify the template databases on a server, and determine the names of templates and copies.
 
-The comment of a template describes its contents, so that a run can verify it. The comment is JSON:
-`{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
+The comment of a template describes its contents in JSON, so that a run can verify them: `{"birdenv": 1,
+"db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROOM_FOR_MORE: Final = 16  # bytes that the names of copies add
 
 
 def database_name(db_id: str) -> str:
-    """Return the name of the template for a benchmark's database. Different ids give different names."""
+    """Return the name of the template for a database id. Different ids have different names."""
     return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
 
 
@@ -45,9 +45,11 @@ def loading_name(db_id: str) -> str:
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a short name unchanged. Of a longer name, return the beginning and a digest of the whole name.
+    """Return a name that is at most `longest` bytes long.
 
-    A short name that looks like a shortened one also gets a digest, so that different names stay different.
+    A longer name is replaced by its beginning and a digest of the whole name. A shorter name is returned
+    unchanged, unless it looks like such a replacement; then it gets a digest, too, so that different names
+    stay different.
     """
     if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
         return name
@@ -70,14 +72,16 @@ _FORMAT: Final = 1
 
 
 class Stamp(BaseModel):
-    """The description of a template's contents in its comment.
+    """The description of a template's contents, which is stored in the comment of the template.
 
     Attributes:
         birdenv: the version of the format.
         db_id: the benchmark's id of the database.
-        digest: the SHA-256 of the loaded files and the rules of loading, in hexadecimal.
-        source: `sqlite` or `dump`, or `published` for a database that somebody else loaded.
-        tables: the number of rows of each table. Names outside the schema `public` include the schema.
+        digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; for a
+            database that birdenv did not load, of its contents.
+        source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
+        tables: the number of rows of each table. Names of tables outside the schema `public` include the
+            schema.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -105,12 +109,12 @@ class Template:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows of all tables together."""
+        """Return the number of rows in all tables together."""
         return sum(self.stamp.tables.values())
 
 
 def templates(server: PostgresServer) -> dict[str, Template]:
-    """Return all templates that birdenv loaded, keyed by database id, and sorted."""
+    """Return all templates that birdenv has loaded, keyed by database id in sorted order."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname, shobj_description(oid, 'pg_database'),"
@@ -128,9 +132,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """Return the template that birdenv loaded for a database, or else the published `<db>_template`.
+    """Return the template that birdenv loaded for a database, or otherwise the template `<db>_template`.
 
-    Raises `InputError` if the server holds neither of these.
+    Raises `InputError` if the server has neither template.
     """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
@@ -142,7 +146,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """Return the ids of all databases for which the server holds a template named `<db>_template`, sorted."""
+    """Return the ids of all databases for which the server has a template `<db>_template`, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -153,9 +157,10 @@ def published_names(server: PostgresServer) -> list[str]:
 
 
 def published_template(server: PostgresServer, db_id: str) -> Template | None:
-    """Return the published template `<db>_template`, or None. Computing its digest reads all rows.
+    """Return the template `<db>_template`, which birdenv did not load, or None if there is none.
 
-    Raises `InputError` if all tables are empty, as after a failed import.
+    All rows are read to compute its digest. Raises `InputError` if all tables are empty, as after a failed
+    import.
     """
     if db_id not in published_names(server):
         return None
@@ -178,7 +183,7 @@ def published_template(server: PostgresServer, db_id: str) -> Template | None:
 
 
 def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> None:
-    """Write a stamp into the comment of a database."""
+    """Store a stamp in the comment of the database `name`."""
     connection.execute(
         sql.SQL("COMMENT ON DATABASE {} IS {}").format(
             sql.Identifier(name), sql.Literal(stamp.model_dump_json())
@@ -187,7 +192,7 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Count the rows of a template, and return the `differences` from what was loaded.
+    """Count the rows of a template, and return the `differences` from the counts in its stamp.
 
     Raises `ServerError` if the rows cannot be counted.
     """
@@ -200,7 +205,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a sorted list of the tables that are missing, unexpected, or have another number of rows."""
+    """Return a line for each table that is missing, unexpected, or has a wrong number of rows, sorted."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -212,7 +217,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Count the rows of every ordinary table. Return the numbers keyed by table, and sorted."""
+    """Return the number of rows of every ordinary table, keyed by table in sorted order."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -244,13 +249,13 @@ _MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
 
 @dataclass(frozen=True, slots=True)
 class TemplateCopies(ContentId):
-    """The names of a template and its copies.
+    """The names of a template and its copies on the server.
 
     Attributes:
         db_id: the benchmark's id of the database.
-        template: the loaded database.
-        master: the copy from which clones are made. Nobody can connect to it.
-        reading: the copy that episodes share as long as they only read.
+        template: the name of the template.
+        master: the name of the copy from which clones are made. Nobody can connect to it.
+        reading: the name of the copy that all episodes share while they only read.
     """
 
     db_id: str
@@ -260,7 +265,10 @@ class TemplateCopies(ContentId):
 
 
 def shared_copies(template: Template) -> TemplateCopies:
-    """Return the names of a template's copies, which depend on its contents and on how copies are made."""
+    """Return the names of a template and its copies.
+
+    The names of the copies include a digest of the template's contents and of birdenv's rules for copies.
+    """
     identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return TemplateCopies(
@@ -269,6 +277,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """Return the names of the shared copies of all current templates."""
+    """Return the names of the copies of all templates that are now on the server."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -1,8 +1,8 @@
-"""The embedded server: created once, started on demand, and shared by all processes of this user.
+"""Manage the embedded server, which is started on demand and shared by all processes of this user.
 
-The server holds only data that can be made again (loaded templates, and copies of them). Therefore it never
-forces data to disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data
-may be damaged, and are deleted.
+The server holds only templates and their copies, which can be loaded again. Therefore it never forces data to
+disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data may be damaged,
+and are deleted.
 """
 
 from __future__ import annotations
@@ -74,9 +74,10 @@ _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 
 
 class Cluster:
-    """The embedded server. Between `use` and `release` (or the end of this process), it keeps running.
+    """The embedded server, which runs while any process uses it.
 
-    Raises `InputError` if this machine cannot run it.
+    A process uses the server from its call of `use` until it calls `release` or ends. Raises `InputError` if
+    this machine cannot run the server.
     """
 
     def __init__(self) -> None:
@@ -91,7 +92,7 @@ class Cluster:
 
     @property
     def conninfo(self) -> str:
-        """Return the connection string of the superuser. It names no database."""
+        """Return the connection string of the superuser, without the name of a database."""
         return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
 
     def use(self) -> list[str]:
@@ -117,17 +118,20 @@ class Cluster:
             raise
 
     def release(self) -> None:
-        """Stop using the server. The server stops one second after its last user has done so or ended."""
+        """Stop using the server.
+
+        The server shuts down one second after its last user has called `release` or ended.
+        """
         if self._held is not None:
             os.close(self._held)
             self._held = None
 
     def is_running(self) -> bool:
-        """Return whether the server runs and accepts connections."""
+        """Return whether the server is running and accepts connections."""
         return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
 
     def is_used(self) -> bool:
-        """Return whether any process, including this one, uses the server."""
+        """Return whether any process, including this one, is using the server."""
         with self.place.users.open("r+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -136,18 +140,18 @@ class Cluster:
         return False
 
     def keep(self) -> None:
-        """Keep the server running without users, until `stop` is called."""
+        """Keep the server running until `stop` is called, even if no process uses it."""
         with file_errors(self.place.stay, "written"):
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Return whether the server was told to keep running."""
+        """Return whether `keep` was called, and `stop` was not called since."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:
         """Stop the server. Return False if it was not running.
 
-        Raises `InputError` if other processes use the server, unless `force` is true.
+        Raises `InputError` if other processes are using the server and `force` is false.
         """
         self.place.stay.unlink(missing_ok=True)
         self.release()

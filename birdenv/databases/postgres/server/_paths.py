@@ -1,6 +1,6 @@
-"""The files of the embedded server: get their paths, create the data folder, and remove stale files.
+"""Determine the paths of the embedded server's files, create its data folder, and remove stale files.
 
-The user's cache holds one folder for each major version of PostgreSQL.
+The user's cache has one folder of files for each major version of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ SOCKET: Final = ".s.PGSQL.5432"
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """The folder of one embedded server, and the accounts that run it.
+    """The paths of an embedded server's files, and the accounts that run its programs.
 
     Attributes:
-        root: the folder.
+        root: the folder that contains the files.
         account: the account that runs the server.
         maker: the account that runs `initdb`.
     """
@@ -45,51 +45,57 @@ class ServerPaths:
 
     @property
     def data(self) -> Path:
-        """Return the data folder of the server."""
+        """Return the path of the server's data folder."""
         return self.root / "data"
 
     @property
     def log(self) -> Path:
-        """Return the log file of the server."""
+        """Return the path of the server's log file."""
         return self.root / "server.log"
 
     @property
     def users(self) -> Path:
-        """Return the file on which every process that uses the server holds a shared lock (`_supervisor`)."""
+        """Return the path of a file on which each process that uses the server holds a shared lock."""
         return self.root / "users.lock"
 
     @property
     def keeper(self) -> Path:
-        """Return the file that the keeper locks. It contains the keeper's process id."""
+        """Return the path of the file that the keeper locks, and that contains its process id.
+
+        The keeper is the process that runs the server (see `_supervisor`).
+        """
         return self.root / "keeper.lock"
 
     @property
     def starting(self) -> Path:
-        """Return the file that a process locks while it starts the server or deletes its data."""
+        """Return the path of a file that a process locks to start the server or to delete its data."""
         return self.root / "starting.lock"
 
     @property
     def stay(self) -> Path:
-        """Return the file that keeps the server running. While it exists, the server needs no users."""
+        """Return the path of a file that, while it exists, keeps the server running without users."""
         return self.root / "stay"
 
     @property
     def session(self) -> Path:
-        """Return the file that exists while the server runs. It holds `machine_session()` as of the start."""
+        """Return the path of a file that exists while the server runs.
+
+        It contains the value that `machine_session` had when the server started.
+        """
         return self.root / "session"
 
     @property
     def sockets(self) -> Path:
-        """Return the folder of the server's socket, which only its account and root can enter."""
+        """Return the folder of the server's socket. Only the server's account and root can enter it."""
         if len(os.fsencode(self.data / SOCKET)) <= _LONGEST_SOCKET:
             return self.data
         name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"birdenv-{self.account.owner}-{name}"
 
     def make_sockets_folder(self) -> None:
-        """Create the folder of the socket, unless it is the data folder.
+        """Create the folder of the server's socket, unless it is the data folder.
 
-        Raises `InputError` if the path is too long, or the folder belongs to somebody else.
+        Raises `InputError` if the path is too long for a socket, or if the folder belongs to another user.
         """
         if self.sockets == self.data:
             return
@@ -105,11 +111,11 @@ class ServerPaths:
 
 
 def server_place(binaries: Binaries) -> ServerPaths:
-    """Create the folder of this user's server, and return the paths in it.
+    """Create the folder of this user's embedded server, and return the paths in it.
 
-    The folder is in `$XDG_CACHE_HOME/birdenv` (by default `~/.cache/birdenv`), with a name for each major
-    version of PostgreSQL. Root's server may be unable to enter that place; then the folder is in
-    /var/cache/birdenv. Raises `InputError` if the folder cannot be created or entered.
+    The folder is in `$XDG_CACHE_HOME/birdenv` (by default `~/.cache/birdenv`), and is named after the major
+    version of PostgreSQL. If root's server cannot enter that place, the folder is in /var/cache/birdenv.
+    Raises `InputError` if the folder cannot be created or entered.
     """
     try:
         wanted = cache_folder().absolute()
@@ -138,7 +144,7 @@ def server_place(binaries: Binaries) -> ServerPaths:
 
 
 def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
-    """Return programs that the server's account can run. They are copied if root's venv is inaccessible.
+    """Return programs that the server's account can run, copying them if root's venv is inaccessible.
 
     The caller must hold the lock `place.starting`. Raises `InputError` if the programs cannot be copied.
     """
@@ -171,16 +177,16 @@ def _open_to_all(folder: Path) -> None:
 
 @contextmanager
 def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
-    """Hold a lock on a file, and yield the file's descriptor.
+    """Hold a lock on a file during the `with` block. Yield the file descriptor.
 
     Args:
         path: the file, which is created if necessary.
         kind: `fcntl.LOCK_SH` or `fcntl.LOCK_EX`.
         seconds: how long to wait for the lock.
-        blame: the message of the error if the lock is not available in time.
+        blame: the error message if the lock is not available in time.
 
     Raises:
-        InputError: the lock was not available within `seconds`.
+        InputError: the lock was not available in time.
     """
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -191,7 +197,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """Acquire a lock as `lock` does, on a file that is already open."""
+    """Lock an open file, given by its descriptor. The other arguments and the errors are those of `lock`."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -214,7 +220,7 @@ _REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No
 
 
 def make_data(binaries: Binaries, place: ServerPaths) -> None:
-    """Create the data folder with `initdb`, under a temporary name until it is complete.
+    """Create the data folder by running `initdb`. It has a temporary name until it is complete.
 
     Raises `InputError` if `initdb` fails.
     """
@@ -242,7 +248,7 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """Return the fields of the `postmaster.pid` of a running server, or {} if there is no complete file."""
+    """Return the fields of the server's `postmaster.pid`, or {} if there is no complete file."""
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -252,7 +258,7 @@ def pid_file(data: Path) -> dict[str, str]:
 
 
 def remove_stale_locks(place: ServerPaths) -> None:
-    """Remove the lock files that a dead server has left.
+    """Remove the lock files that a killed server has left.
 
     PostgreSQL itself cannot tell that the process id in such a file now belongs to another program.
     """
@@ -264,7 +270,7 @@ def remove_stale_locks(place: ServerPaths) -> None:
 
 
 def _is_postgres(process: int) -> bool:
-    """Return whether a process exists and runs PostgreSQL; True if the system does not tell."""
+    """Return whether a process exists and runs PostgreSQL; True if the system does not say."""
     try:
         return "postgres" in Path(f"/proc/{process}/comm").read_text()
     except OSError:
@@ -272,14 +278,14 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return a string that changes when the machine restarts. It is empty if unknown (on macOS)."""
+    """Return a string that changes when the machine restarts, or "" if the system has none (macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
 
 
 def last_words(log: Path) -> str:
-    """Return the last errors in the server's log on one line, or its last lines if there are no errors."""
+    """Return the latest errors in the server's log as one line; without errors, the latest lines."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

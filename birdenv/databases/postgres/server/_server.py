@@ -1,4 +1,4 @@
-"""A PostgreSQL server to work on: the embedded server, or the server that a connection string names.
+"""Find and connect to a PostgreSQL server: the embedded server, or a server named by a connection string.
 
     server = find_server()                 # embedded, unless BIRDENV_DSN is set
     with server.connect("postgres") as connection: ...
@@ -40,11 +40,11 @@ _DEFAULT_CONNECT_SECONDS: Final = "10"
 
 @dataclass(frozen=True, slots=True)
 class Dsn:
-    """A valid connection string.
+    """A valid connection string for a PostgreSQL server.
 
     Attributes:
         text: the connection string.
-        shown: a description without secrets.
+        shown: a description of the server without secrets.
         secrets: the values that must not be printed, longest first.
         connect_seconds: how long to wait for a connection; 10 unless the connection string says otherwise.
     """
@@ -62,7 +62,7 @@ class Dsn:
 
 
 def read_dsn(dsn: str) -> Dsn:
-    """Parse a connection string. Raises `InputError` (without showing the string) if it is not valid."""
+    """Parse a connection string. Raises `InputError`, without showing the string, if it is not valid."""
     if "\0" in dsn:
         raise InputError(_BAD_DSN)
     try:
@@ -99,7 +99,7 @@ _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
 class ServerError(InfrastructureError):
-    """The server is unreachable, lost or full. The SQL is not to blame, and trying again may help."""
+    """The server is unreachable, lost or full. The SQL is not to blame. Trying again may help."""
 
 
 class _OutOfReachError(ServerError):
@@ -107,11 +107,11 @@ class _OutOfReachError(ServerError):
 
 
 class PostgresServer:
-    """A PostgreSQL server that has answered, and has a supported version.
+    """A PostgreSQL server that accepts connections and has a supported version.
 
     Args:
-        conninfo: the connection string. Work on the whole server uses the database that the string names, if
-            any.
+        conninfo: the connection string. It may name a database, to which birdenv then connects for work on
+            the server as a whole.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
@@ -157,9 +157,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        The default role has all rights, but a database may contain hostile functions. Therefore its sessions
-        look names up in `pg_catalog` only, regardless of the settings of database, role and DSN, and run no
-        event triggers.
+        Sessions of the default role have all rights, but the database may contain hostile functions.
+        Therefore these sessions look up names in `pg_catalog` only, and run no event triggers. Settings of
+        the database, the role and the DSN cannot change that.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
@@ -176,9 +176,9 @@ class PostgresServer:
     def connect(
         self, database: str | None = None, user: str | None = None, password: str | None = None
     ) -> psycopg.Connection[Any]:
-        """Return a connection in autocommit mode, restarting the embedded server if it was killed.
+        """Return a connection in autocommit mode. If the embedded server was killed, restart it first.
 
-        Raises `InputError` if there is no such database, and `ServerError` if no connection can be made.
+        Raises `InputError` if the database does not exist, and `ServerError` if the connection fails.
         """
         end = time.monotonic() + _RESTART_SECONDS
         while True:
@@ -191,7 +191,10 @@ class PostgresServer:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Stop using the embedded server, which stops after its last user. Connections stay open."""
+        """Stop using the server. The embedded server shuts down after its last user.
+
+        Open connections are not closed.
+        """
         if self._cluster is not None:
             self._cluster.release()
 
@@ -222,10 +225,11 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """Return the server that `dsn` names, or else the one that BIRDENV_DSN names, or else the embedded one.
+    """Return the PostgreSQL server to use, starting the embedded server if necessary.
 
-    The embedded server is started if necessary. Raises `InputError` if the DSN is not valid, the server is
-    too old, or the embedded server cannot be started; and `ServerError` if the server does not answer.
+    It is the server that `dsn` names; without `dsn`, the server that the environment variable BIRDENV_DSN
+    names; and without either, the embedded server. Raises `InputError` if the DSN is not valid, the server is
+    too old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:
@@ -235,7 +239,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of the server about an error, on one line and without the statement."""
+    """Return the server's message about an error on one line, without the SQL statement."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())

@@ -1,9 +1,9 @@
-"""The program that runs the embedded server while any process uses it. The argument is JSON.
+"""Run the embedded server while any process uses it. This is a program whose argument is JSON.
 
-Every process that uses the server holds a shared lock on one file. The system releases the lock when the
-process ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock
-the file exclusively. When that has succeeded for `_LINGER_SECONDS`, nobody uses the server, and the keeper
-stops it. While a file named `stay` exists, the server runs even if nobody uses it.
+Every process that uses the server holds a shared lock on one file, which the system releases when the process
+ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock the file
+exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, and the keeper stops it. While
+a file named `stay` exists, the server runs even if no process uses it.
 
 The program imports only the standard library, and nothing of birdenv.
 """
@@ -36,11 +36,11 @@ _UNTIL_KILLED = 10.0
 
 
 def main(setting: dict[str, Any]) -> int:
-    """Run the server until no process uses it. Return the exit code of the server.
+    """Run the server until no process uses it. Return the server's exit code.
 
     Args:
-        setting: `command` and `account` (how to start the server), and the paths of the files `keeper`,
-            `users`, `stay` and `session`.
+        setting: the fields `command` and `account` (how to start the server), and `keeper`, `users`, `stay`
+            and `session` (the paths of these files, see `ServerPaths`).
     """
     held = os.open(setting["keeper"], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(held, fcntl.LOCK_EX)  # a process that checks for a keeper holds it for a moment
@@ -99,7 +99,7 @@ def _stop(server: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_orphans() -> None:
-    """Kill the remaining sessions of a killed server, because a new server cannot start beside them."""
+    """Kill the sessions that a killed server has left, because a new server cannot start beside them."""
     for children in Path("/proc/self/task").glob("*/children"):
         for number in children.read_text().split():
             with suppress(ProcessLookupError):
@@ -116,8 +116,9 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _prepare() -> None:
     """Run before the server starts: make it end with the keeper, and limit the memory of its processes.
 
-    The limit covers a process's own data, without shared buffers and the stack. PostgreSQL handles reaching
-    it as an error of one statement; no process ends. Systems other than Linux count differently.
+    The limit covers a process's own data, without shared buffers and the stack. If a process reaches it,
+    PostgreSQL reports an error of one statement, and no process ends. Systems other than Linux count
+    differently.
     """
     _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
     if sys.platform == "linux":

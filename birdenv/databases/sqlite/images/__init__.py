@@ -1,4 +1,4 @@
-"""Private, writable images of a database file: memory maps, which are cheap for any size, or copies."""
+"""Make private, writable images of a database file: memory maps, which are cheap for any size, or copies."""
 
 from birdenv.databases.sqlite.images._image_kinds import open_image, trial
 

@@ -1,14 +1,14 @@
-"""The kinds of private images of a database file.
+"""Make private images of a database file.
 
-There are two kinds. Images of both kinds start with the contents of the file, and never write to it:
+An image is a private, writable copy of the file, or behaves like one. The file itself never changes:
 
 * `memory-map`: SQLite works on a private memory map of the file, whose pages are copied when they are
   written. Unwritten pages are shared with other maps of the file and with the system's file cache. Space to
   grow costs nothing until it is used.
-* `copy`: a plain copy of the file in the scratch folder.
+* `copy`: the image is a copy of the file in the scratch folder.
 
-`auto` chooses `memory-map` if that works here, and otherwise `copy`. The changes of an image can be saved as
-a `Checkpoint`, and applied to another image of the same file, whatever the kinds of the two images.
+`auto` chooses `memory-map` if that works on this machine, and otherwise `copy`. The changes in an image can
+be saved as a `Checkpoint`, and applied to another image of the same file, even one of the other kind.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _IN_MEMORY, _SWAPPED, _OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
 
 
 def is_supported() -> bool:
-    """Return whether this platform can map files privately at a fixed address: 64-bit Linux and macOS."""
+    """Return whether this platform is 64-bit Linux or macOS, which memory-mapped images need."""
     return sys.platform in ("linux", "darwin") and sys.maxsize > 2**32
 
 
@@ -74,7 +74,7 @@ def _libc() -> ctypes.CDLL:
 
 
 class PrivateMemory:
-    """A writable, private memory map of a file, with room to grow.
+    """A private, writable memory map of a file, with room to grow.
 
     Writing to the memory never changes the file. The file must not be truncated while it is mapped. Raises
     `OSError` if the file cannot be mapped.
@@ -103,16 +103,16 @@ class PrivateMemory:
             os.close(descriptor)
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write `data` at `offset`. Raises `ValueError` if that exceeds the capacity."""
+        """Write `data` at `offset`. Raises `ValueError` if the data would exceed the capacity."""
         if not 0 <= offset <= offset + len(data) <= self.capacity:
             raise ValueError(f"{len(data)} bytes at {offset} are outside of {self.capacity}")
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the pages in the first `size` bytes that may differ from the file: offset and bytes of each.
+        """Yield the pages among the first `size` bytes that may differ from the file: offset and contents.
 
-        On Linux, the system's page tables show which pages were written. Elsewhere, all pages are compared
-        with the file. Raises `OSError` if the file cannot be read for that.
+        On Linux, the system's page tables show which pages were written. On other systems, all pages are
+        compared with the file. Raises `OSError` if the file cannot be read for that.
         """
         marked = self._marked(-(-size // _PAGE))
         if marked is None:
@@ -122,7 +122,7 @@ class PrivateMemory:
             yield page * _PAGE, self._page(page * _PAGE, size)
 
     def free(self) -> None:
-        """Release the memory, which must not be used any more. Releasing it again does nothing."""
+        """Release the memory, which must not be used afterwards. Releasing it again does nothing."""
         if self.address:
             _libc().munmap(self.address, self.capacity)
             self.address = 0
@@ -131,7 +131,7 @@ class PrivateMemory:
         return ctypes.string_at(self.address + start, min(_PAGE, size - start))
 
     def _marked(self, pages: int) -> Iterator[int] | None:
-        """Yield the numbers of written pages among the first ones; None without access to page tables."""
+        """Return the numbers of the written pages that are less than `pages`; None if they are unknown."""
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
                 table.seek(self.address // _PAGE * _PAGEMAP_BYTES)
@@ -163,7 +163,7 @@ def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
 
 
 class CopiedImage:
-    """An image that is a private copy of the file in the scratch folder."""
+    """An image that is a copy of the file in the scratch folder."""
 
     kind: ImageKind = "copy"
 
@@ -274,8 +274,8 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
     Args:
         path: the file.
-        kind: how to make the image.
-        start: a checkpoint to apply, if any.
+        kind: the kind of image.
+        start: a checkpoint whose changes are applied, if any.
 
     Raises:
         OSError, sqlite3.Error: the image cannot be made.
@@ -296,7 +296,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
 
 def trial(path: Path, kind: ImageKind) -> str:
-    """Return the reason why no image of this kind can be made of `path`, or an empty string if it can."""
+    """Return the reason why an image of this kind cannot be made, or an empty string if it can."""
     try:
         image = open_image(path, kind)
     except (OSError, sqlite3.Error, InputError) as error:

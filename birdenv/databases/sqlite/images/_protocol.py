@@ -1,4 +1,4 @@
-"""The interface of private images, and what all kinds of images have in common."""
+"""The interface of private images, and functions that all kinds of images share."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Image(Protocol):
     """A private, writable image of a database file.
 
     Attributes:
-        kind: how the image was made.
-        connection: the connection to the image. It has no guard.
+        kind: the kind of image.
+        connection: a connection to the image, without a guard.
         file: the private file that holds the image; None if the image is in memory.
     """
 
@@ -42,15 +42,15 @@ class Image(Protocol):
     file: Path | None
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        """Return the committed size in bytes, and the changed pages by offset. No transaction may be open.
+        """Return the committed size in bytes, and the contents of the changed pages by offset.
 
-        Raises `OverflowError` if the pages exceed `most_bytes`.
+        No transaction may be open. Raises `OverflowError` if the pages exceed `most_bytes`.
         """
 
     def committed(self) -> sqlite3.Connection:
-        """Return a second connection without a guard, which reads the committed contents.
+        """Return a second connection, without a guard, that reads the committed contents.
 
-        No transaction may be open. The caller must close the connection before the image is changed or
+        No transaction may be open. The caller must close this connection before the image is changed or
         closed. Raises `sqlite3.Error` or `MemoryError`.
         """
 
@@ -59,14 +59,17 @@ class Image(Protocol):
 
 
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
-    """Let a database grow by at most `GROWTH_BYTES`. `header` and `size` are those of its file."""
+    """Limit the growth of a database to `GROWTH_BYTES`.
+
+    `header` and `size` are the header and the size of its file.
+    """
     page = int.from_bytes(header[_PAGE_SIZE])
     page = LARGEST_PAGE if page == 1 else max(page, 1)
     connection.execute(f"PRAGMA max_page_count = {(size + GROWTH_BYTES) // page}").close()
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Collect pages into a dict by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
+    """Return pages as a dict by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:

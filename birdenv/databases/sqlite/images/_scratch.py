@@ -1,8 +1,8 @@
-"""The scratch folder for private files of episodes, with a subfolder for each process.
+"""Manage the scratch folder for private files of episodes, with a subfolder for each process.
 
-A process holds a lock in its folder as long as it lives, and removes the folder at its end. An unlocked
-folder was left by a killed process, and is removed at the next start. `BIRDENV_SCRATCH` moves the scratch
-folder to another file system.
+A process holds a lock in its folder as long as it runs, and removes the folder when it ends. A folder without
+a lock was left by a killed process, and is removed when the next process starts. The environment variable
+`BIRDENV_SCRATCH` moves the scratch folder to another file system.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _mine: tuple[int, Path, int] | None = None  # process id, its folder, and the de
 
 
 def scratch_root() -> Path:
-    """Return the scratch folder of this user, which may not exist yet."""
+    """Return the path of this user's scratch folder, which may not exist yet."""
     parent = os.environ.get("BIRDENV_SCRATCH") or tempfile.gettempdir()
     return Path(parent) / f"birdenv-{os.getuid()}"
 
 
 def new_folder() -> Path:
-    """Create an empty folder, which is removed at the end of the process, unless the caller removes it.
+    """Create an empty folder, and return its path. It is removed at the latest when the process ends.
 
     Raises `InputError` if the scratch folder cannot be written.
     """
@@ -45,13 +45,13 @@ def new_folder() -> Path:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder that `new_folder` created in this process. A folder of the parent is kept."""
+    """Remove a folder that `new_folder` created in this process. In a forked child, do nothing."""
     if _mine is not None and _mine[0] == os.getpid() and folder.parent == _mine[1]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep() -> list[str]:
-    """Remove the folders of killed processes, and return their names. Never raises `OSError`."""
+    """Remove the folders of killed processes, and return the names of these folders. Ignores `OSError`."""
     root, removed = scratch_root(), []
     with contextlib.suppress(OSError):
         if _is_ours(root):
@@ -99,7 +99,7 @@ def _is_ours(root: Path) -> bool:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Return whether nobody holds the folder's lock, because its process has ended."""
+    """Return whether no process holds the folder's lock, so that its process must have ended."""
     try:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

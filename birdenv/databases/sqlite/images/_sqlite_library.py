@@ -1,4 +1,4 @@
-"""Functions of the SQLite library that Python's sqlite3 module does not offer.
+"""Call functions of the SQLite library that Python's sqlite3 module does not offer.
 
 The library is found through the file of the sqlite3 module, so that it is the same SQLite that runs all
 statements. If its functions cannot be called (because Python contains SQLite without exporting its symbols),
@@ -74,7 +74,7 @@ def connect_with_handle(
 ) -> tuple[sqlite3.Connection, int]:
     """Connect to a database. Return the connection, and the address of its `sqlite3` object (the handle).
 
-    The handle comes from an automatic extension, the documented hook into opening a connection. Such hooks
+    SQLite reports the handle to an automatic extension while it opens the connection. Automatic extensions
     apply to the whole process, so connections of other threads may call it, too.
     """
     with _lock:
@@ -87,9 +87,9 @@ def connect_with_handle(
 
 
 def connect_privately(uri: str) -> sqlite3.Connection:
-    """Connect to an episode's image, in SQLite's defensive mode if possible.
+    """Connect to the image of an episode, in SQLite's defensive mode if possible.
 
-    In this mode, only a virtual-table module can write to the tables in which it keeps its data.
+    In this mode, SQL cannot write to the tables in which virtual tables store their data.
     """
     found = library()
     if found is None:
@@ -100,17 +100,17 @@ def connect_privately(uri: str) -> sqlite3.Connection:
 
 
 def defend(library: ctypes.CDLL, handle: int) -> None:
-    """Put a connection in defensive mode."""
+    """Put a connection into SQLite's defensive mode."""
     library.sqlite3_db_config(c_void_p(handle), c_int(_DEFENSIVE), c_int(1), c_void_p(None))
 
 
 def deserialize(
     library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
 ) -> None:
-    """Use the `size` bytes at `address` as the main database, which may grow to `capacity` bytes.
+    """Use the `size` bytes at `address` as the main database of a connection.
 
-    The memory still belongs to the caller, and must outlive the connection. Raises
-    `sqlite3.OperationalError`.
+    The database may grow to `capacity` bytes. The memory still belongs to the caller, and must outlive the
+    connection. Raises `sqlite3.OperationalError` if SQLite refuses.
     """
     code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, flags)
     if code != sqlite3.SQLITE_OK:
@@ -118,7 +118,7 @@ def deserialize(
 
 
 def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
-    """Return the current address and size of a deserialized main database, without copying it."""
+    """Return the current address and size of a deserialized main database, without copying the database."""
     size = c_int64()
     address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
     return address or 0, size.value
