@@ -22,10 +22,10 @@ from birdenv.users.model_user._encoder import (
     ModelReading,
     annotated_points,
     first_line,
+    is_far_fetched,
     makes_the_choice,
     other_points,
     read_choice,
-    shares_a_word,
 )
 from birdenv.users.model_user._model_user import ModelUser, knows_a_request
 from birdenv.users.model_user._published import PublishedUser
@@ -114,7 +114,7 @@ class TwoStageUser(ModelUser):
         brief, question = self.brief(view), self.question(view)
         reading = self._read(brief, question)
         text = OUT_OF_SCOPE
-        if reading.point is not None:
+        if reading.granted:
             text = self.guarded(
                 "decoder",
                 brief,
@@ -123,7 +123,7 @@ class TwoStageUser(ModelUser):
                 ASKING_BACK if brief.first_line else CANNED,
                 question=question,
                 dialogue=self.dialogue(view),
-                term=reading.point.term,
+                term=reading.target if reading.call == "labelled" else "",
             )
         return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
@@ -147,7 +147,7 @@ class TwoStageUser(ModelUser):
         if reading is None:
             self.fault("no choice after two tries")
             return UNANSWERABLE
-        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+        if is_far_fetched(question, reading, brief):
             self.fault("granted without a shared word")
         return reading
 

@@ -24,10 +24,10 @@ from birdenv.users.model_user._encoder import (
     ModelReading,
     annotated_points,
     first_line,
+    is_far_fetched,
     makes_the_choice,
     other_points,
     read_published_choice,
-    shares_a_word,
     tagged,
 )
 from birdenv.users.model_user._model_user import ModelUser
@@ -160,6 +160,6 @@ class PublishedUser(ModelUser):
         if reading is None:
             self.fault("no such choice")
             return UNANSWERABLE
-        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+        if is_far_fetched(question, reading, brief):
             self.fault("granted without a shared word")
         return reading
