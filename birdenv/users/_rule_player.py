@@ -11,6 +11,7 @@ from typing import Final
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
+from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
@@ -28,9 +29,6 @@ TEMPERAMENTS: Final = {
 
 _QUESTIONS_OF_BUSY = 3
 """So many questions the user `rule:busy` answers before it leaves."""
-
-_QUOTED = re.compile(r"'(?:[^']|'')*'?")
-_NUMBER = re.compile(r"(?<![\w.'])\d+(?:\.\d+)?(?![\w.'])")
 
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
 """What a busy user says at last."""
@@ -77,14 +75,12 @@ def misremembered(snippet: str) -> str | None:
     >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
     "b.seats >= 41 AND b.opened >= '2024-01-01'"
     """
-    hidden = _QUOTED.sub(lambda match: "x" * len(match.group()), snippet)
-    found = list(_NUMBER.finditer(hidden))
-    if not found or not re.search(r"[<>=]", snippet):
+    numbers = [token for token in tokens(snippet) if token.text.replace(".", "", 1).isdigit()]
+    if not numbers or not re.search(r"[<>=]", snippet):
         return None
-    last = found[-1]
-    whole, _, fraction = last.group().partition(".")
-    wrong = f"{whole}.{fraction}1" if fraction else str(int(whole) + 1)
-    return snippet[: last.start()] + wrong + snippet[last.end() :]
+    *_, (_, number, end) = numbers
+    wrong = f"{number}1" if "." in number else str(int(number) + 1)
+    return snippet[: end - len(number)] + wrong + snippet[end:]
 
 
 _CONFIRM = re.compile(
@@ -115,7 +111,7 @@ class RulePlayer:
         at = min(view.phase, len(self._briefs)) - 1
         brief = self._briefs[at]
         conversation = self._conversations[at] if brief.converses else Conversation(brief)
-        answer = self._reply(conversation, _last_question(view))
+        answer = self._reply(conversation, last_question(view))
         text = answer.text
         if brief.style == "chatty" and answer.granted:
             text = chatty(text, self._rng)
@@ -214,11 +210,10 @@ def _waiting(answered: int, asked: int, told: bool) -> str:
     return f"{done} {rest}"
 
 
-def _last_question(view: View) -> str:
-    for event in reversed(view.heard):
-        if event.action == "clarify":
-            return event.data if isinstance(event.data, str) else ""
-    return view.message
+def last_question(view: View) -> str:
+    """Return the system's last question, word for word."""
+    asked = next((event.data for event in reversed(view.heard) if event.action == "clarify"), view.message)
+    return asked if isinstance(asked, str) else ""
 
 
 @plays("c-interact", "a-interact")
@@ -230,12 +225,23 @@ def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
             can use.
     """
     temperament = read_temperament(argument)
-    briefs = context.brief
-    if not isinstance(briefs, tuple) or not all(isinstance(brief, Brief) for brief in briefs):
-        raise InputError(
-            f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}"
-        )
-    return RulePlayer(briefs, temperament, context.rng)
+    return RulePlayer(briefs_of(context), temperament, context.rng)
+
+
+def knows_a_request(context: PlayerContext) -> bool:
+    """Return True if the seat belongs to a user who made an ambiguous request."""
+    return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
+
+
+def briefs_of(context: PlayerContext) -> Sequence[Brief]:
+    """Return what the user knows in each phase.
+
+    Raises:
+        InputError: the seat does not belong to a user who made an ambiguous request.
+    """
+    if not knows_a_request(context):
+        raise InputError(f"this user plays the user's seat of c-interact and a-interact, not {context.game}")
+    return tuple(context.brief)
 
 
 _OPENINGS: Final = (

@@ -14,7 +14,7 @@ from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec, plays
 from birdenv.llm import models_of
 from birdenv.users._brief import Brief
-from birdenv.users._rule_player import rule_player
+from birdenv.users._rule_player import knows_a_request, rule_player
 from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import (
@@ -27,7 +27,7 @@ from birdenv.users.model_user._encoder import (
     other_points,
     read_choice,
 )
-from birdenv.users.model_user._model_user import ModelUser, knows_a_request
+from birdenv.users.model_user._model_user import ModelUser
 from birdenv.users.model_user._published import PublishedUser
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")

@@ -18,6 +18,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_text
 from birdenv.llm import USER_PROMPTS
 from birdenv.users._brief import Brief
+from birdenv.users._rule_player import last_question
 from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
@@ -140,7 +141,7 @@ class PublishedUser(ModelUser):
         """Answer the last question."""
         brief = self.brief(view)
         is_service = brief.first_line
-        question = self.asked(view)
+        question = last_question(view)
         if makes_the_choice(question, brief.request, ()):
             self.fault("told what to choose")
         values = published_values(brief, self._first_brief, question)
