@@ -30,6 +30,8 @@ TEMPERAMENTS: Final = {
 _QUESTIONS_OF_BUSY = 3
 """So many questions the user `rule:busy` answers before it leaves."""
 
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
+
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
 """What a busy user says at last."""
 
@@ -75,7 +77,7 @@ def misremembered(snippet: str) -> str | None:
     >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
     "b.seats >= 41 AND b.opened >= '2024-01-01'"
     """
-    numbers = [token for token in tokens(snippet) if token.text.replace(".", "", 1).isdigit()]
+    numbers = [one for one in tokens(snippet) if one.kind == "number" and _PLAIN.fullmatch(one.text)]
     if not numbers or not re.search(r"[<>=]", snippet):
         return None
     *_, (_, number, end) = numbers
