@@ -70,20 +70,14 @@ _ASKS_FOR_USE = re.compile(
 
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
-_DIRECTIONS = (
-    (
-        True,
-        re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
+_DIRECTIONS = {
+    True: re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
+    False: re.compile(
+        r"\b(?:ascending|alphabetical\w*|a to z)\b"
+        r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
     ),
-    (
-        False,
-        re.compile(
-            r"\b(?:ascending|alphabetical\w*|a to z)\b"
-            r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
-        ),
-    ),
-)
-"""Whether an order is descending, and how people say so."""
+}
+"""How people say that an order is descending, or that it is ascending."""
 
 _ONCE = re.compile(
     r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
@@ -217,9 +211,11 @@ def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
         return ()
     part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
     items = (part or tree).expressions or [tree]
-    spoken = ((item, verbalise(item.sql())) for item in items)
-    stems = (_names_in(item) or frozenset(map(stem, content_words(words(said)))) for item, said in spoken)
-    return tuple((one, bool(item.args.get("desc"))) for one, item in zip(stems, items, strict=True))
+    return tuple((_names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
+
+
+def _said(sql: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(verbalise(sql)))))
 
 
 def _names_in(tree: Node | None) -> frozenset[str]:
@@ -251,7 +247,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         return "No"
     named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
     if clause in ("order", "tie"):
-        downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
+        downs = [down for down, pattern in _DIRECTIONS.items() if pattern.search(text)]
         if len(downs) == 1 and items:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
             if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):

@@ -25,13 +25,7 @@ from birdenv.users.sql_in_words._words import (
 
 _SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
 _SET_OPERATIONS = phrases("set operations")
-_JOINS = {
-    "LEFT": ", also keeping entries that have no match",
-    "RIGHT": ", also keeping further entries that have no match",
-    "FULL": ", also keeping what has no match on either side",
-    "CROSS": " in every possible pairing",
-    "INNER": ", keeping only entries that have a match",
-}
+_JOINS = phrases("joins")
 _CONTINUES = ("where ", "of the ", "matched with ")
 _CREATED = {"view": "a saved view", "table": "a new table", "index": "an index"}
 

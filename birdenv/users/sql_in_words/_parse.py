@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from birdenv.sql import quiet_parser, unquoted
 from birdenv.sql import tokens as sql_tokens
+from birdenv.users.sql_in_words._phrases import phrases
 
 Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -90,12 +91,13 @@ def parse_fragment(sql: str) -> Node | None:
     depth, ends = depths[-1], keys.count("CASE") - keys.count("END")
     text = _LEADING.sub("", _with_gaps(sql)).rstrip(" ;\n")
     if keys[0] in _FRAMES:
-        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth)
-    else:
-        frames, text = _OF_EXPRESSIONS, f"{'(' * -depth}{text}{' END' * ends}"
+        text = text.removesuffix(")" * -depth)
+    else:  # put back the brackets and ENDs that the fragment lacks
+        text = f"{'(' * -depth}{text}{' END' * ends}"
     text += ")" * depth
+    frames = _FRAMES.get(keys[0], _FRAMES["expressions"])
     if keys[-1] in ("ASC", "DESC", "LAST", "FIRST"):
-        frames = (_SORTED, *frames)
+        frames = [_SORTED, *frames]
     for frame in frames:
         try:
             with quiet_parser():
@@ -108,34 +110,7 @@ def parse_fragment(sql: str) -> Node | None:
 
 
 _SORTED: Final = "SELECT @ FROM @ ORDER BY {}"
-_OF_EXPRESSIONS: Final = (
-    "SELECT {}",
-    _SORTED,
-    "WITH {} SELECT @",
-    "SELECT @ {}",
-    "SELECT @ FROM @ {}",
-    "SELECT {} \u2026",
-)
-_BY_FIRST_WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "SELECT INSERT UPDATE DELETE CREATE VALUES ALTER": ("{}",),
-    "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW": ("SELECT @ FROM @ {}",),
-    "JOIN LEFT RIGHT INNER FULL CROSS NATURAL": ("SELECT @ FROM @ {}", "SELECT @ FROM @ {} @", "SELECT {}"),
-    "UNION INTERSECT EXCEPT": ("SELECT @ {}", "SELECT @ {} SELECT @"),
-    "FROM": ("SELECT @ {}",),
-    "WITH": ("{}", "{} SELECT @"),
-    "DISTINCT": ("SELECT {}", "SELECT {} @"),
-    "ON USING": ("SELECT @ FROM @ JOIN @ {}",),
-    "SET": ("UPDATE @ {}",),
-    "WHEN": ("SELECT CASE {} END",),
-    "THEN": ("SELECT CASE WHEN @ {} END",),
-    "ELSE": ("SELECT CASE WHEN @ THEN @ {} END",),
-    "PARTITION": ("SELECT @() OVER ({})",),
-    "OVER": ("SELECT @() {}",),
-    "+ *": ("SELECT @ {}", "SELECT {}"),
-}
-"""Frames that make a statement of a fragment, by its first word; `@` is the name that fills them."""
-
-_FRAMES: Final = {word: frames for words, frames in _BY_FIRST_WORDS.items() for word in words.split()}
+_FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
 
 
 def _parsed(sql: str) -> Node | None:
