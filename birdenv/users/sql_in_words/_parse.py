@@ -91,11 +91,10 @@ def parse_fragment(sql: str) -> Node | None:
     depth, ends = depths[-1], keys.count("CASE") - keys.count("END")
     text = _LEADING.sub("", _with_gaps(sql)).rstrip(" ;\n")
     if keys[0] in _FRAMES:
-        text = text.removesuffix(")" * -depth)
+        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth)
     else:  # put back the brackets and ENDs that the fragment lacks
-        text = f"{'(' * -depth}{text}{' END' * ends}"
+        frames, text = _FRAMES["expressions"], f"{'(' * -depth}{text}{' END' * ends}"
     text += ")" * depth
-    frames = _FRAMES.get(keys[0], _FRAMES["expressions"])
     if keys[-1] in ("ASC", "DESC", "LAST", "FIRST"):
         frames = [_SORTED, *frames]
     for frame in frames:
