@@ -19,12 +19,20 @@ from importlib import resources
 
 _MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
 _UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
-_WORDS = (resources.files("birdenv.users") / "words_of_names.txt").read_text(encoding="utf-8")
+_SECTION = re.compile(r"(?ms)^\[(.+?)\]\n(.*?)(?=^\[|\Z)")
+
+
+def read_sections(package: str, name: str) -> dict[str, str]:
+    """Return the sections of a text file of a package. Each begins with a line of its title in brackets."""
+    return dict(_SECTION.findall((resources.files(package) / name).read_text(encoding="utf-8")))
+
+
+_WORDS = read_sections("birdenv.users", "words_of_names.txt")
 
 
 def words_of_names(section: str) -> list[str]:
     """Return the entries of a section of `words_of_names.txt`."""
-    return _WORDS.partition(f"[{section}]\n")[2].partition("[")[0].split()
+    return _WORDS[section].split()
 
 
 _ENDS = re.compile(rf"(?:{'|'.join(words_of_names('last parts of names'))})$")

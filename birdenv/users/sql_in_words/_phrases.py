@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
 
+from birdenv.users.identifiers import read_sections
+
 MISSING = "is empty (has no value)"
 PRESENT = "has a value (is not empty)"
-_PHRASEBOOK = (resources.files("birdenv.users.sql_in_words") / "phrasebook.txt").read_text(encoding="utf-8")
+_PHRASEBOOK = read_sections("birdenv.users.sql_in_words", "phrasebook.txt")
 
 
 def phrases(section: str) -> dict[str, str]:
     """Return the words in a section of `phrasebook.txt`, by what they are the words for."""
-    lines = _PHRASEBOOK.partition(f"[{section}]\n")[2].partition("\n[")[0].splitlines()
+    lines = _PHRASEBOOK[section].splitlines()
     entries = (line.split(": ", 1) for line in lines if line and line[0] != "#")
     return {name: words for names, words in entries for name in names.split(", ")}
 
