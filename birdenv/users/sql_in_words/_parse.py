@@ -57,10 +57,9 @@ def tokenize(sql: str) -> list[LexicalUnit]:
             found.append(LexicalUnit("gap", "..."))
         elif text == ":" and found and found[-1].key == ":":
             found[-1] = LexicalUnit("symbol", "::")
-        elif kind in ("string", "quoted"):
-            found.append(LexicalUnit(cast(TokenKind, kind), _contents(text)))
         else:
-            found.append(LexicalUnit(cast(TokenKind, kind), text))
+            contents = _contents(text) if kind in ("string", "quoted") else text
+            found.append(LexicalUnit(cast(TokenKind, kind), contents))
     return found
 
 
