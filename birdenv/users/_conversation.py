@@ -210,6 +210,8 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     The answer is empty unless the question names the condition by its term and asks nothing else, such as
     "still only the roomy ones?".
     """
+    if not brief.inherited:
+        return ""
     keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
     if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
