@@ -28,6 +28,7 @@ GAP: Final = "\u2026"
 _MAX_DEPTH: Final = 40
 _ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
 _LEADING = re.compile(r"(?i)^\s*(?:AND|OR)\b")
+_END = re.compile(r"(?i)(\sAS\s+[\w\"]+)?$")
 _WORD_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -88,12 +89,14 @@ def parse_fragment(sql: str) -> Node | None:
     if not keys or max(depths) > _MAX_DEPTH:
         return None
     depth, ends = depths[-1], keys.count("CASE") - keys.count("END")
-    text = _LEADING.sub("", _with_gaps(sql)).rstrip(" ;\n")
+    text = _with_gaps(sql)
+    *_, last = sql_tokens(text)
+    text = _LEADING.sub("", text[: last.end]).rstrip(" ;\n")  # without a comment at its end
     if keys[0] in _FRAMES:
-        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth)
+        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth) + ")" * depth
     else:  # put back the brackets and ENDs that the fragment lacks
-        frames, text = _FRAMES["expressions"], f"{'(' * -depth}{text}{' END' * ends}"
-    text += ")" * depth
+        frames, text = _FRAMES["expressions"], "(" * -depth + text
+        text = _END.sub(" END" * ends + ")" * depth + r"\1", text, count=1)
     if keys[-1] in ("ASC", "DESC", "LAST", "FIRST"):
         frames = [_SORTED, *frames]
     for frame in frames:
