@@ -16,7 +16,7 @@ from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
-from birdenv.users.understanding import ANSWERED, Part, take_apart
+from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
@@ -132,42 +132,39 @@ class RulePlayer:
 
     def _answer(self, conversation: Conversation, part: Part) -> Answer:
         """Answer one question."""
-        temper, choice = self._temperament, part.choice
+        brief, choice = conversation.brief, part.choice
         assert choice is not None
-        if not conversation.brief.converses:
+        if not brief.converses:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
-            return Answer(decode(choice, conversation.brief), choice.call, choice.target, choice.granted())
+            return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
         if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
             choice = conversation.told[-1]
         again = conversation.was_told(choice)
         conversation.remember(choice)
-        if temper.name == "vague" and choice.call == "labelled" and not again:
+        if self._temperament.name == "vague" and choice.call == "labelled" and not again:
             term = " ".join(choice.items[0].term.split())
-            return Answer(
-                f"By '{term}' I mean the usual thing. Do you need it exactly?",
-                "labelled",
-                choice.target,
-            )
-        granted = choice.granted()
-        if temper.name == "mistaken" and not again and len(choice.items) == 1:
+            text = f"By '{term}' I mean the usual thing. Do you need it exactly?"
+            return Answer(text, "labelled", choice.target)
+        text = self._words(choice, part, again, brief)
+        return Answer(text, choice.call, choice.target, choice.granted())
+
+    def _words(self, choice: Choice, part: Part, again: bool, brief: Brief) -> str:
+        name, text = self._temperament.name, decode(choice, brief)
+        if name == "mistaken" and not again and len(choice.items) == 1:
             wrong = misremembered(choice.items[0].snippet)
             if wrong is not None:
                 item = replace(choice.items[0], snippet=wrong)
-                text = decode(replace(choice, items=(item,)), conversation.brief)
-                return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
-        text = decode(choice, conversation.brief)
+                return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
-        said = still_holds(asked, choice, conversation.brief) or agreed(asked, choice, conversation.brief)
-        if said and temper.name == "literal":
-            text = f"{said}."
-        elif temper.name == "mistaken" and again:
-            text = f"I have looked it up. {text}"
-        elif said:
-            text = f"{said}. {text}"
-        elif again:
-            text = said_again(choice, conversation.brief)
-        return Answer(text, choice.call, choice.target, granted)
+        said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
+        if said and name == "literal":
+            return f"{said}."
+        if name == "mistaken" and again:
+            return f"I have looked it up. {text}"
+        if said:
+            return f"{said}. {text}"
+        return said_again(choice, brief) if again else text
 
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")
