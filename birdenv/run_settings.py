@@ -1,4 +1,4 @@
-"""The settings of a run, defined once for `run_episodes`, the command line, workers and `config.json`."""
+"""The settings of a run, as `run_episodes`, the command line, workers and `config.json` use them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from birdenv.dialogue.games import Option
 from birdenv.llm import ModelSettings
 
 MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "workers"})
-"""Fields of `config.json` on which the records of a run do not depend."""
+"""The fields of `config.json` that do not affect the records of a run."""
 
 
 class RunSettings(BaseModel):
-    """All settings of a run, except for the game and the players.
+    """The settings of a run, except for the settings of the game and its players.
 
-    Commands have an option for each field that has a description. Workers receive all settings.
+    Commands have an option for each field with a description. Workers receive all settings. Three fields have
+    no description:
+
+    Attributes:
+        episodes: the number of episodes to play, from the first on; None to play all episodes.
+        options: the options of the players, by name.
+        models: the settings of the language models.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,18 +96,20 @@ class RunSettings(BaseModel):
         The copy contains no API keys.
 
         Raises:
-            InputError: the base URL cannot be used.
+            InputError: a base URL cannot be used.
         """
         return self.model_copy(update={"models": self.models.to_travel()})
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if the shard includes the episode with this index in the whole run.
+    """Return True if a shard of a run includes the episode with this index.
 
-    The shard None includes all episodes.
+    Args:
+        index: the index of the episode in the whole run, from 0.
+        shard: the shard, such as `3/16`; None for the whole run.
 
     Raises:
-        ValueError: the shard is not of the form I/N.
+        ValueError: the shard does not have the form I/N.
     """
     if shard is None:
         return True
@@ -110,7 +118,7 @@ def in_shard(index: int, shard: str | None) -> bool:
 
 
 def _part_of(shard: str) -> tuple[int, int]:
-    """Return I and N of `I/N`. Raise a `ValueError` for anything else."""
+    """Return the numbers I and N of `I/N`, or raise `ValueError` for another text."""
     part, _, parts = shard.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise ValueError("must be I/N with I from 1 to N, such as 3/16")

@@ -1,4 +1,4 @@
-"""Adapters for trainers and evaluators. Each adapter is a module, and needs the extra of the same name.
+"""Adapters for training and evaluation frameworks. Each module needs the extra of the same name.
 
 * `inspect`: tasks, solver and scorer for Inspect (`inspect eval birdenv/c_interact`).
 * `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can also use.
@@ -7,7 +7,7 @@
 * `mcp`: a server for agents that speak the Model Context Protocol.
 * `skyrl`: a text environment for SkyRL.
 
-All adapters play a `birdenv.dialogue.Episode`, so identical messages earn identical rewards in all of them.
+All adapters play a `birdenv.dialogue.Episode`, so identical messages earn identical rewards everywhere.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "trl rollout_func": frozenset(),
     "verifiers": frozenset(),
 }
-"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never passes to birdenv."""
+"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that each framework handles by itself."""
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return an error for a framework that is not installed. The message names the extra to install."""
+    """Return the error for a framework that is not installed, which names the extra to install."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

@@ -1,4 +1,4 @@
-"""The command line and the open episodes of adapters that are servers."""
+"""The command line of adapters that are servers, and their open episodes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Read the command line of a server, and return `arena`, `task`, `port` and `record`.
+    """Read the command line of a server, and return a namespace with `arena`, `task`, `port` and `record`.
 
-    If the game, a setting or the task does not exist, the program ends with a message.
+    If the game, a setting or the task does not exist, the program ends with an error message.
 
     Args:
-        module: the adapter's module, for the help.
-        about: the description of the module, for the help.
-        port: the default port.
+        module: the name of the adapter's module, for the help text.
+        about: a description of the module, for the help text.
+        port: the default port; None if the server uses no port by default.
     """
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
@@ -57,7 +57,12 @@ def _setting(text: str) -> tuple[str, Any]:
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
     """End an episode, and append its record to a file as a JSON line for `birdenv.runs.write_run`.
 
-    No record is written if the client left in the middle of a move.
+    No record is written if a move is still under way.
+
+    Args:
+        episode: the episode.
+        record: the path of the file; None to write no record.
+        agent: the name of the client's policy in the record.
     """
     with suppress(InputError):
         episode.stop("left")
@@ -69,12 +74,12 @@ def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
 
 
 class Episodes:
-    """The open episodes of a server. A client chooses a handle, which identifies its episode.
+    """The open episodes of a server. Each client chooses a name for its episode.
 
     Args:
-        arena: the game.
-        task: the task for clients that do not name one; by default, the first.
-        record: a file for the records of the episodes, or None.
+        arena: the arena of the game.
+        task: the task for clients that do not name a task; by default, the first task.
+        record: the file to which the records of the episodes are appended; None for no records.
         most: the maximum number of episodes that are open at the same time.
         idle: the number of seconds without a call after which an episode may be closed.
     """

@@ -1,11 +1,12 @@
-"""Tasks for Inspect, made from games with one evaluated seat. The scores are the rewards of the phases.
+"""Games as tasks for Inspect. The scores are the rewards of the phases.
 
     inspect eval birdenv/c_interact --model openai/my-model -T limit=10
     inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
 
-`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another one. With
-`-T user=role`, Inspect's model role `user` plays birdenv's user `llm`. If the machine or the user fails, the
-sample has an error: Inspect leaves it out of the scores, and `inspect eval-retry` plays it again.
+`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another player. With
+`-T user=role`, the model with Inspect's model role `user` plays birdenv's user `llm`. If the infrastructure
+or the user fails, the sample has an error: Inspect leaves it out of the scores, and `inspect eval-retry`
+plays it again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ except ImportError as error:
 
 
 def _role_models() -> FunctionModels:
-    """Return models for the user's seat whose calls Inspect makes while the episode's thread waits."""
+    """Return models for the user's seat that Inspect calls while the thread of the episode waits."""
     user, loop = model.get_model(role="user"), asyncio.get_running_loop()
 
     async def generate(body: Any) -> dict[str, Any]:
@@ -37,9 +38,9 @@ def _role_models() -> FunctionModels:
 
 @solver.solver
 def play(arena: Arena, **settings: Any) -> Any:
-    """Return a solver that plays a sample's task to the end.
+    """Return a solver that plays the task of a sample to its end.
 
-    The model's messages are passed to birdenv unchanged.
+    The messages of the model are passed to birdenv unchanged.
     """
 
     async def solve(state: Any, generate: Any) -> Any:
@@ -86,17 +87,17 @@ def _task(game: str, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
 
 @task
 def c_interact(**settings: Any) -> Any:
-    """Return the task c-Interact: an ambiguous request, which a user clarifies."""
+    """Return the Inspect task c-Interact: ambiguous requests, which a simulated user clarifies."""
     return _task("c-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def a_interact(**settings: Any) -> Any:
-    """Return the task a-Interact: ambiguous requests with tools on a budget."""
+    """Return the Inspect task a-Interact: ambiguous requests, with tools on a budget."""
     return _task("a-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def bird(**settings: Any) -> Any:
-    """Return the task BIRD: one question, scored by execution accuracy."""
+    """Return the Inspect task BIRD: single questions, scored by execution accuracy."""
     return _task("bird", ("reward", "phase_1"), settings)

@@ -1,4 +1,4 @@
-"""A server for the Model Context Protocol (MCP). The tools are the actions of the evaluated seat.
+"""A server for the Model Context Protocol (MCP), whose tools are the actions of the evaluated seat.
 
 Over stdio, each process plays one episode:
 
@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 def make_server(episodes: Episodes) -> Any:
-    """Return a server that works with every transport of the MCP SDK."""
+    """Return an MCP server for these episodes, which works with every transport of the MCP SDK."""
 
     def find(context: Any) -> Episode:
         return episodes.find({} if context.request is None else context.request.headers)
@@ -64,7 +64,7 @@ async def _serve_stdio(server: Any) -> None:
 
 
 def main() -> None:
-    """Serve episodes of a game until the client leaves."""
+    """Run the server that the command line describes, until the client leaves."""
     given = read_command_line("birdenv.adapters.mcp", __doc__ or "")
     episodes = Episodes(given.arena, given.task, given.record)
     server = make_server(episodes)

@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 class BirdenvAction(Action):
-    """A model's message: a chat message with a tool call, or text in the game's markup."""
+    """An action of a client: a model's chat message with a tool call, or its text in the game's markup."""
 
     message: dict[str, Any] | str
 
@@ -40,9 +40,9 @@ class BirdenvObservation(Observation):
 
     Attributes:
         text: the reply; after `reset`, the instruction.
-        tools: the schemas of the tools.
+        tools: the schemas of the tools that are possible now.
         truncated: True if a technical limit, and not the rules of the game, ended the episode.
-        void: True if the machine or the user failed: leave the episode out of training.
+        void: True if the infrastructure or the user failed, so that the episode is of no use for training.
     """
 
     text: str = ""
@@ -52,7 +52,7 @@ class BirdenvObservation(Observation):
 
 
 class BirdenvEnvironment(Environment):
-    """The environment of one session, which plays one episode at a time."""
+    """The environment of one client session, which plays one episode at a time."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -65,7 +65,14 @@ class BirdenvEnvironment(Environment):
     def reset(
         self, seed: Any = None, episode_id: Any = None, instance_id: str = "", markup: bool = False, **_: Any
     ) -> BirdenvObservation:
-        """Start an episode of a task. With `markup`, the text explains how to write moves without tools."""
+        """Start an episode of a task, and return its instruction.
+
+        Args:
+            seed: the seed of the episode; by default, 0.
+            episode_id: an id that the client chooses for the episode.
+            instance_id: the id of the task; by default, the task that the server was started with.
+            markup: True if the instruction explains how to write moves as text instead of tool calls.
+        """
         self.close()
         name = instance_id or self._task
         self._episode = self._arena.episode(name, seed=seed or 0)
@@ -73,7 +80,7 @@ class BirdenvEnvironment(Environment):
         return BirdenvObservation(text=self._arena.prompt(name, markup=markup), tools=self._episode.tools)
 
     def step(self, action: BirdenvAction, timeout_s: float | None = None, **_: Any) -> BirdenvObservation:
-        """Play a message, and return the reply."""
+        """Play the move in a model's message, and return the reply."""
         episode, message = self._episode, action.message
         if episode is None:
             raise InputError("there is no episode yet: call reset first")
@@ -84,7 +91,7 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """Return the id of the episode and the number of steps."""
+        """Return the id of the episode and the number of its steps so far."""
         return self._state
 
     def close(self) -> None:
@@ -95,12 +102,12 @@ class BirdenvEnvironment(Environment):
 
 
 def make_app(arena: Arena, record: Path | None = None, task: str | None = None, sessions: int = 256) -> Any:
-    """Return the application of the server.
+    """Return the web application (ASGI) that serves a game.
 
     Args:
-        arena: the game.
-        record: a file for the records of the episodes, or None.
-        task: the task for clients that do not name one; by default, the first.
+        arena: the arena of the game.
+        record: the file to which the records of the episodes are appended; None for no records.
+        task: the task for clients that do not name a task; by default, the first task.
         sessions: the maximum number of clients that are connected at the same time.
     """
     make = partial(BirdenvEnvironment, arena, record, task)

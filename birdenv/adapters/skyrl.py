@@ -1,12 +1,12 @@
-"""A text environment for SkyRL, in which a model writes its moves with the published tags.
+"""A text environment for SkyRL, in which a model writes its moves with tags (see `birdenv.envs.wrappers`).
 
     from skyrl_gym.envs.registration import register
 
     register(id="birdenv", entry_point="birdenv.adapters.skyrl:BirdenvEnv")
 
-Each trajectory has an environment of its own. The `extras` of a row name the game, the task and the settings:
-`{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`. `dataset_rows` returns such
-rows.
+SkyRL creates an environment for each trajectory. The `extras` of a row of the dataset name the game, the task
+and the settings: `{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`.
+`dataset_rows` returns such rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["BirdenvEnv", "dataset_rows"]
 
 
 def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
-    """Return a row for each task of a game, with `prompt`, `env_class` and the extras for `BirdenvEnv`."""
+    """Return a dataset with a row for each task: `prompt`, `env_class`, and the extras for `BirdenvEnv`."""
     with make_game(game, **settings) as arena:
         return [
             {
@@ -41,7 +41,7 @@ def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
 
 
 class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
-    """The environment of one episode. It reads the model's moves in the game's markup.
+    """The environment of one episode, which reads the model's moves in the markup of the game.
 
     Args:
         env_config: not used.
@@ -55,12 +55,15 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         self._episode: Episode = self._arena.episode(chosen["instance_id"], seed=chosen.get("seed", 0))
 
     def init(self, prompt: Any) -> tuple[list[dict[str, str]], dict[str, Any]]:
-        """Return the first message, which holds the game's instruction. The prompt of the row is not used."""
+        """Return the first message to the model, with the instruction. The argument is not used."""
         text = self._arena.prompt(self._episode.instance_id, markup=True)
         return [{"role": "user", "content": text}], {}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Play the move in the model's text. `metadata["void"]` is True if the machine or the user failed."""
+        """Play the move in a model's text, and return the reply and the reward.
+
+        `metadata["void"]` is True if the infrastructure or the user failed.
+        """
         step = self._episode.say(action)
         return BaseTextEnvStepOutput(
             observations=[{"role": "user", "content": step.text}],
@@ -70,7 +73,7 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         )
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return the reward of each phase."""
+        """Return the reward that each phase has earned."""
         return {f"phase_{phase}": reward for phase, reward in self._episode.breakdown.items()}
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Games for TRL's `GRPOTrainer`, played with tools (`environment_factory`) or with tags (`rollout_func`).
+"""Games for TRL's `GRPOTrainer`, played with tool calls or with tags in the model's text.
 
     GRPOTrainer(model, train_dataset=Dataset.from_list(dataset_rows("c-interact")),
                 environment_factory=environment_class("c-interact"))
@@ -6,9 +6,10 @@
     GRPOTrainer(model, train_dataset=Dataset.from_list(dataset_rows("c-interact", markup=True)),
                 rollout_func=rollout("c-interact"), reward_funcs=earned)
 
-With `environment_factory`, TRL runs the tools itself: a message without a call ends the episode, all calls in
-a message are played, and calls of unknown tools never reach birdenv. With `rollout`, all rules of the game
-apply, and `max_completion_length` limits one turn. The reward of a void episode is None, which TRL ignores.
+With `environment_factory`, TRL handles the tool calls: a message without a call ends the episode, all calls
+in a message are played, and calls of unknown tools never reach birdenv. With `rollout`, the model writes
+tags, all rules of the game apply, and `max_completion_length` limits each turn. The reward is None, and TRL
+ignores the episode, if the infrastructure or the user failed.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from birdenv.dialogue import Episode, make_game
 
 
 def dataset_rows(game: str, *, markup: bool = False, **settings: Any) -> list[dict[str, Any]]:
-    """Return a row for each task. The prompt also carries the task id, which chat templates ignore."""
+    """Return a dataset with a row for each task of a game.
+
+    The message in the prompt also contains the id of the task, which chat templates ignore.
+    """
     rows = make_game(game, **settings).rows(markup=markup)
     return [{"prompt": [{"role": "user", "content": x["prompt"], "instance_id": x["id"]}]} for x in rows]
 
 
 def environment_class(game: str, **settings: Any) -> type:
-    """Return a class for `environment_factory`, whose methods are the tools of a game."""
+    """Return a class for the trainer's `environment_factory`, whose methods are the tools of a game."""
     arena = make_game(game, **settings)
 
     class Birdenv:
@@ -43,7 +47,7 @@ def environment_class(game: str, **settings: Any) -> type:
 
 
 def _method(function: dict[str, Any]) -> Any:
-    """Return a method for a tool. TRL derives the tool's schema from its signature and docstring."""
+    """Return a method for a tool, from whose signature and docstring TRL derives the tool's schema."""
 
     def method(self: Any, **arguments: Any) -> Any:
         return self._episode.call({"name": function["name"], "arguments": arguments}).text
@@ -59,7 +63,13 @@ def _method(function: dict[str, Any]) -> Any:
 
 
 def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
-    """Return a `rollout_func` in which the model writes tags. An episode ends after `most_tokens` tokens."""
+    """Return a function for the trainer's `rollout_func`, with which the model writes its moves as tags.
+
+    Args:
+        game: the name of the game.
+        most_tokens: the number of tokens after which an episode ends.
+        **settings: settings of the game for `make_game`.
+    """
     arena = make_game(game, **settings)
 
     def play(prompts: Any, trainer: Any) -> dict[str, Any]:
@@ -87,12 +97,12 @@ def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
 
 
 def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
-    """Return the rewards that `rollout` collected. This is a reward function for the trainer."""
+    """Return the rewards of the episodes that `rollout` played. Pass this function as `reward_funcs`."""
     return birdenv_reward
 
 
 def _reply(tokenizer: Any, text: str, turn: list[int]) -> Any:
-    """Return the tokens of a user's message after a model's turn, for any chat template."""
+    """Return the tokens of a user message that follows a turn of the model, with any chat template."""
     told = [{"role": r, "content": c} for r, c in (("user", "?"), ("assistant", "said-it"), ("user", text))]
     shown = tokenizer.apply_chat_template(told, add_generation_prompt=True, tokenize=False)
     end = tokenizer.eos_token if turn[-1:] == [tokenizer.eos_token_id] else ""

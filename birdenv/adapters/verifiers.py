@@ -1,10 +1,10 @@
-"""The tasks of a game as a taskset for verifiers v1, and an environment in which a model writes tags.
+"""The tasks of a game as a taskset for verifiers v1, and an environment in which models write tags.
 
     vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
 
-`--env.taskset.game` names another game. If the machine or the user fails, the episode has an error, and
-verifiers neither scores it nor trains on it.
+`--env.taskset.game` names another game. If the infrastructure or the user fails, the episode has an error,
+and verifiers neither scores it nor trains on it.
 """
 
 from __future__ import annotations
@@ -27,33 +27,37 @@ __all__ = ["BirdenvEnv", "BirdenvTaskset"]
 
 
 class BirdenvConfig(vf.TasksetConfig):
-    """The configuration of the taskset: the game and its settings, which are passed to `make_game`."""
+    """The configuration of the taskset: the name of the game, and its settings for `make_game`."""
 
     game: str = "c-interact"
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """One task. The score is the reward of the episode; the rewards of the phases are metrics."""
+    """A task of a game. Its score is the reward of the episode, and the rewards of the phases are metrics."""
 
     @property
     def key(self) -> str:
-        """Return the id of the task, which stays the same if the prompt changes."""
+        """Return the id of the task, which identifies the task even if its prompt changes."""
         return str(self.data.id)
 
     @vf.reward
     async def reward(self, trace: vf.Trace) -> float:
-        """Return the reward of the episode that was played."""
+        """Return the reward of the episode that a trace describes."""
         return float(trace.info.get("reward", 0.0))
 
     @vf.metric
     async def phases(self, trace: vf.Trace) -> Mapping[str, float]:
-        """Return the reward of each phase."""
+        """Return the reward of each phase of the episode that a trace describes."""
         return {f"phase_{phase}": earned for phase, earned in trace.info.get("breakdown", {}).items()}
 
 
 class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
-    """The tasks of a game."""
+    """The tasks of a game, as a taskset of verifiers.
+
+    Attributes:
+        arena: the arena of the game.
+    """
 
     def __init__(self, config: BirdenvConfig) -> None:
         super().__init__(config)
@@ -67,16 +71,16 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
 
 
 class BirdenvEnvConfig(vf.EnvConfig):
-    """The configuration of `BirdenvEnv`: one agent, with a harness that needs no tools."""
+    """The configuration of `BirdenvEnv`, with one agent whose harness uses no tools."""
 
     agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
 
 
 class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
-    """An environment that plays a task: it sends the model the game's replies as user messages."""
+    """An environment that plays a task, and sends the replies of the game to the model as user messages."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
-        """Play an episode to its end, or until the model's harness stops."""
+        """Play an episode of a task to its end, or until the harness of the model stops."""
         with self.taskset.arena.episode(task.data.id) as episode:
             async with agents.agent.interaction(task) as interaction:
                 segment = await interaction.turn()

@@ -1,10 +1,11 @@
-"""Games, their dialogues, and the players in their seats. Nothing in this package knows about SQL.
+"""Games, their dialogues, and the players in their seats. Nothing in this package depends on SQL.
 
-* `Rules` decide what each move in a game does; `Seat`, `Action` and `Field` declare the sides of the game.
-* `Dialogue` passes the moves of one episode to the rules, and logs them; `replay` plays a log again.
-* `Player`, `View` and `Move` are the protocol between a dialogue and whoever plays a seat.
+* `Rules` decide what each move in a game does; `Seat`, `Action` and `Field` declare the roles in a game and
+  their possible moves.
+* `Dialogue` passes the moves of one episode to the rules and logs them; `replay` plays a log again.
+* `Player`, `View` and `Move` are the protocol between a dialogue and the players in its seats.
 * `Game`, `TaskList` and `Settings` describe a registered game; `make_game` returns an `Arena`, which starts
-  episodes of it.
+  episodes of the game.
 
 The log has the format of CoCoA's logs: events with `agent`, `time`, `action` and `data`. `Example` is the
 format of a whole transcript.

@@ -1,4 +1,4 @@
-"""A lock that allows one move of an episode at a time, and threads for the moves of async callers."""
+"""A lock that allows only one move of an episode at a time, and threads for the moves of async callers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_THREADS: Final = 256
-"""The number of moves played at once. Threads mostly wait for a model or a database, so many are fine."""
+"""The most moves that are played at once. Threads mostly wait for a model or a database, so many are fine."""
 
 
 @cache
@@ -31,13 +31,13 @@ os.register_at_fork(after_in_child=_threads.cache_clear)  # the threads do not e
 
 
 class OneMove:
-    """A context manager in which one caller at a time may make a move in an episode."""
+    """A context manager that only one caller at a time can enter, to make a move in an episode."""
 
     def __init__(self) -> None:
         self._taken = threading.Lock()
 
     def __enter__(self) -> None:
-        """Raise `InputError` if another move is under way."""
+        """Take the lock, or raise `InputError` if another move is under way."""
         if not self._taken.acquire(blocking=False):
             raise InputError("another move of this episode is under way: wait for its step")
 
@@ -45,15 +45,18 @@ class OneMove:
         self._taken.release()
 
     async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """Await `play(thread, *arguments)`, where `await thread(function, ...)` runs a function in a thread.
+        """Play a move without blocking the event loop, and return the result of `play`.
 
-        If the caller is cancelled, a running function still runs to its end, and the move is not over before
-        that. Functions see the caller's context variables, such as a framework's current sample.
+        Args:
+            play: called as `play(thread, *arguments)`. It can run a function in another thread by
+                `await thread(function, ...)`. The function sees the context variables of the caller. If the
+                caller is cancelled, a running function still finishes; other moves are refused until then.
+            *arguments: further arguments for `play`.
 
         Raises:
             InputError: another move is under way.
         """
-        import asyncio  # late, because it takes a tenth of the start-up time of a player's process
+        import asyncio  # a late import, which saves a tenth of the start-up time of a player process
 
         running: asyncio.Future[Any] | None = None
 

@@ -1,10 +1,10 @@
-"""The arena of a game: the public entry to its tasks and episodes.
+"""Arenas, which give access to the tasks and episodes of a game.
 
     arena = make_game(name)
     with arena.episode(arena.ids[0]) as episode:
         step = episode.act("clarify", "What do you mean?")
 
-Environments, wrappers, runs and adapters use arenas.
+Environments, runs and adapters use arenas.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, Playe
 from birdenv.errors import InputError
 
 OUTSIDE: Final = None
-"""Takes the place of a player whose seat is answered from outside."""
+"""The value that stands for the player of a seat if the caller plays this seat."""
 
 
 class _Loaded:
-    """The tasks of a game for given settings, shared by arenas."""
+    """The tasks of a game with given settings, which several arenas share."""
 
     def __init__(self, key: Any, tasks: TaskList) -> None:
         self.key = key
@@ -61,7 +61,7 @@ def _let_go(loaded: _Loaded) -> None:
 
 
 def _forget() -> None:
-    """Forget, in a forked child, the tasks that the parent loaded: the parent closes them."""
+    """Forget, in a forked child process, the tasks that the parent loaded and will close."""
     global _lock
     _lock = threading.RLock()
     _loaded.clear()
@@ -89,8 +89,8 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
         name: the name of a registered game, such as `c-interact`, `a-interact` or `bird`, or a `Game`.
         models: the endpoints and keys for players that are language models (`birdenv.llm.ModelSettings`); by
             default, environment variables and `.env` decide.
-        **settings: the game's settings by name. The name of a seat sets its player: a spec (`rule`,
-            `module:factory`), a player, a function of the view, or None to answer from outside.
+        **settings: the game's settings, by name. The name of a seat sets the player of the seat: a spec
+            (`rule`, `module:factory`), a player, a function of the view, or None if the caller answers.
 
     Raises:
         InputError: the game, a setting or a file cannot be used.
@@ -107,12 +107,13 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
 
 
 class Arena:
-    """A game with given settings: its tasks and their episodes. Several threads may use one arena.
+    """A game with given settings, its tasks and their episodes. Several threads may use one arena.
 
     Attributes:
-        game: the registered game.
-        settings: the settings.
-        ids: the ids of the tasks.
+        game: the declaration of the game.
+        settings: the settings of the game.
+        ids: the ids of the tasks, in the order of the file.
+        players: the player of each seat as given to `make_game`, by the index of the seat.
     """
 
     def __init__(
@@ -141,11 +142,11 @@ class Arena:
         self.close()
 
     def close(self) -> None:
-        """Release the tasks. If no other arena uses them, this closes their databases."""
+        """Release the tasks, and close their databases if no other arena uses the same tasks."""
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
-        """Return the instruction that a seat (by default, the evaluated one) gets at the start of a task.
+        """Return the instruction that a seat (by default, the evaluated seat) gets for a task.
 
         Raises:
             InputError: there is no such task or seat.
@@ -159,10 +160,9 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tool schemas of all actions that the settings allow in the evaluated seat.
+        """Return the actions of the evaluated seat as tool schemas, in the format of chat completions.
 
-        The schemas have the format of chat completions; `birdenv.dialogue.tools_as` converts them to other
-        formats.
+        `birdenv.dialogue.tools_as` converts the schemas to other formats.
         """
         seat = self.game.seats[self.game.evaluated]
         if not self.ids:
@@ -187,10 +187,10 @@ class Arena:
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return one row per task, as the dataset for a trainer. The rows contain public facts only.
+        """Return a dataset for a trainer, with one row of public facts for each task.
 
-        Each row has `id`, `prompt` (see `prompt`), `tools` (empty with `markup`), and the facts about the
-        task that the game declares, such as `database` and `difficulty` for SQL games.
+        Each row has `id`, `prompt` (see the method `prompt`), `tools` (empty with `markup`), and the facts
+        about the task that the game declares, such as `database` and `difficulty` for SQL games.
         """
         tools = [] if markup else self.tools
         return [
@@ -204,7 +204,7 @@ class Arena:
         ]
 
     def start(self, instance_id: str) -> Dialogue:
-        """Return a new dialogue of a task, for drivers. Callers who play a seat themselves use `episode`."""
+        """Return a new dialogue of a task, without players. To play one seat, use `episode` instead."""
         return Dialogue(self._tasks.start(self._checked(instance_id)))
 
     def seat_players(
@@ -217,16 +217,15 @@ class Arena:
         but: int | None = None,
         models: Any = None,
     ) -> list[Player | None]:
-        """Return new players for all seats of a dialogue, with None for seats that are answered from
-        outside.
+        """Return a new player for each seat of a dialogue, or None for a seat that the caller plays.
 
         Args:
             dialogue: the dialogue.
-            instance_id: its task.
-            seed: seeds the players.
+            instance_id: the id of the dialogue's task.
+            seed: the seed of the players' random generators.
             repeat: which of several episodes of the task this is, from 0.
-            but: the index of a seat that gets no player, because it is answered from outside.
-            models: the run's language models.
+            but: the index of a seat that gets no player, because the caller plays it.
+            models: the language models of the run.
         """
         made: list[Player | None] = []
         for seat in range(len(self.game.seats)):
@@ -250,7 +249,7 @@ class Arena:
         options: Mapping[str, str] | None = None,
         models: Any = None,
     ) -> PlayerContext:
-        """Return the context from which the player of a seat is created."""
+        """Return the context from which the player of a seat is created (see `seat_players`)."""
         return PlayerContext(
             game=self.game.name,
             seat=seat,
@@ -270,9 +269,9 @@ class Arena:
         """Start an episode of a task, in which the caller plays one seat.
 
         Args:
-            instance_id: one of `ids`.
-            seed: seeds the other seats' players.
-            seat: the caller's seat; by default, the evaluated one.
+            instance_id: the id of the task.
+            seed: the seed of the random generators of the other seats' players.
+            seat: the index or name of the caller's seat; by default, the evaluated seat.
 
         Raises:
             InputError: there is no such task or seat.
@@ -290,14 +289,14 @@ class Arena:
 
 
 def player_name(player: Any) -> str:
-    """Return the name that records give to a player: its spec, or the name of its class or function."""
+    """Return the name of a player in records: its spec, or the name of its class or function."""
     if player is OUTSIDE or isinstance(player, str):
         return player or ""
     return str(getattr(player, "__name__", type(player).__name__))
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
-    """Return the factory and its argument for a player that is given as a spec, an object or a function."""
+    """Return the factory for a player that is given as a spec, an object or a function, and its argument."""
     if isinstance(player, str):
         return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""
@@ -307,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return a text with the first names of a list and the number of the others."""
+    """Return a text with the first names of a list and the number of further names."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -1,6 +1,6 @@
-"""Conversion between a dialogue, as one seat sees it, and chat messages with tool calls.
+"""Conversion between dialogues and the chat messages and tool calls of language models.
 
-Tools and messages may have the formats of several APIs: chat completions, Responses, Anthropic, MCP.
+Messages and tools may have the formats of several APIs: chat completions, Responses, Anthropic and MCP.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from birdenv.dialogue.move import HOUSE, Event, Move
 from birdenv.dialogue.seat import MAX_TEXT, Seat
 
 MALFORMED: Final = "malformed"
-"""The name of the action of a move that could not be read. No game has an action of this name."""
+"""The action of a move that could not be read from a model's message. No game has an action of this name."""
 
 NO_CALL: Final = "no_call"
-"""The name of the action of a message without a tool call. No game has an action of this name."""
+"""The action of a move that stands for a message without a tool call. No game has an action of this name."""
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return a seat's actions as tool schemas, in the format of OpenAI's parameter `tools`.
+    """Return the actions of a seat as tool schemas, in the format of OpenAI's parameter `tools`.
 
     Args:
         seat: the seat.
-        names: the actions to return; by default, all of them.
+        names: the names of the actions to return; by default, all actions.
     """
     wanted = seat.kinds if names is None else tuple(names)
     return [
@@ -47,10 +47,16 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
 def chat_messages(
     instruction: str, events: Sequence[Event], seat: Seat, index: int = 0
 ) -> list[dict[str, Any]]:
-    """Return a dialogue as chat messages of one seat: the seat's moves as tool calls, the replies as results.
+    """Return a dialogue as chat messages, in which the moves of one seat are tool calls of the assistant.
 
-    The first message is the instruction, with the role `user`. A move that was not a tool call becomes a
-    plain message, and the reply to such a move becomes a message with the role `user`.
+    The first message is the instruction, with the role `user`. The reply to a tool call is its result. A move
+    that was not a tool call becomes a plain message, and the reply to it a message with the role `user`.
+
+    Args:
+        instruction: the instruction of the seat.
+        events: the events that the seat has seen.
+        seat: the declaration of the seat.
+        index: the index of the seat.
     """
     messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
     call_id = ""
@@ -83,7 +89,7 @@ def chat_messages(
 
 
 def _said(event: Event) -> str:
-    """Return the words of another seat, and the reply of the house to them."""
+    """Return the text of another seat's move and of the reply to it."""
     if event.agent == HOUSE:
         return f"The dialogue was ended: {event.data}."
     words = spoken(event)
@@ -91,11 +97,11 @@ def _said(event: Event) -> str:
 
 
 class MessageLog:
-    """The dialogue of a seat as chat messages. Messages that a model wrote are kept unchanged.
+    """A log of a dialogue as chat messages, which keeps the messages that a model wrote unchanged.
 
     Attributes:
-        messages: the chat messages so far.
-        pending_call: the id of the tool call that the next reply answers, or None.
+        messages: the chat messages so far, beginning with the instruction.
+        pending_call: the id of the tool call that the next reply answers; None if it answers plain text.
     """
 
     def __init__(self, instruction: str, seat: Seat) -> None:
@@ -104,7 +110,7 @@ class MessageLog:
         self._seat = seat
 
     def write(self, move: Move, message: Any, turn: int) -> None:
-        """Add the model's message, or a tool call for a move that came without a message."""
+        """Add a model's message or, if a move was made without a message, a tool call for the move."""
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
@@ -117,7 +123,7 @@ class MessageLog:
         self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
     def write_reply(self, text: str) -> None:
-        """Add the reply to the last message, as the result of its tool call if it has one."""
+        """Add the reply to the last message, as the result of its tool call or as a user message."""
         last = self.messages[-1]
         if last.get("tool_calls"):
             for call in last["tool_calls"]:
@@ -129,12 +135,12 @@ class MessageLog:
 
 
 class ToolCall(NamedTuple):
-    """A move that was read from an assistant message.
+    """A move that was read from a model's message.
 
     Attributes:
-        move: the move.
-        call_id: the id of the tool call, which the reply has to name; None if there is no such id.
-        malformed: True unless the message has exactly one valid call.
+        move: the move; its action is `MALFORMED` or `NO_CALL` if the message contains no valid call.
+        call_id: the id of the tool call, which the reply has to repeat; None if the call has no id.
+        malformed: True unless the message contains exactly one valid tool call.
     """
 
     move: Move
@@ -143,12 +149,12 @@ class ToolCall(NamedTuple):
 
 
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
-    """Read the move in an assistant message.
+    """Read the move in a model's message.
 
-    A valid message has exactly one entry in `tool_calls`. The entry alone, or its `function` alone, is valid,
-    too. `arguments` must be an object or its JSON text, without unknown arguments; it may be missing if the
-    tool has no arguments. A message without tool calls becomes the move `no_call`, and any other invalid
-    message the move `malformed`. The data of both moves is the text of the message.
+    The message must have exactly one entry in `tool_calls`; an entry by itself, or its `function` by itself,
+    is also accepted. The `arguments` must be an object or an object as JSON text, and must fit the action.
+    A message without tool calls becomes the move `no_call`, and any other invalid message becomes the move
+    `malformed`. The data of these two moves is the text of the message.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None
@@ -210,14 +216,15 @@ _CALLS: Final = ("function_call", "tool_use")
 
 
 def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[str, Any]]:
-    """Return tool schemas in the format of another API.
+    """Convert tool schemas to the format of another API.
 
     Args:
         tools: schemas in the format of chat completions, such as `Arena.tools` or `Episode.tools`.
-        form: `chat` (unchanged), `responses` (flat), `anthropic` (`input_schema`) or `mcp` (`inputSchema`).
+        form: `chat` (unchanged), `responses` (without the nested object `function`), `anthropic` (with
+            `input_schema`) or `mcp` (with `inputSchema`).
 
     Raises:
-        ValueError: `form` is unknown.
+        ValueError: `form` is not one of these formats.
 
     >>> function = {"name": "ask", "description": "Ask.", "parameters": {"type": "object"}}
     >>> tools_as([{"type": "function", "function": function}], "mcp")
@@ -238,15 +245,15 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
 
 
 def as_chat_message(message: Any) -> Mapping[str, Any]:
-    """Convert the output of a model's SDK to an assistant message of a chat completion.
+    """Convert the output of a model, as an SDK returns it, to an assistant message of a chat completion.
 
     Args:
-        message: a chat completion, its message or one of its tool calls; a response of the Responses API or
-            its list of output items; or a message of the Anthropic API or its list of content blocks. Each
-            may be an object of the SDK or plain data. Any other mapping is returned unchanged.
+        message: a chat completion, its message, or a tool call in the message; a response of the Responses
+            API or its list of output items; or a message of the Anthropic API or its list of content blocks.
+            Objects of the SDKs and plain data are accepted. Any other mapping is returned unchanged.
 
     Raises:
-        TypeError: `message` is not in any of these formats.
+        TypeError: `message` has none of these formats.
     """
     found = _plain(message)
     if isinstance(found, Mapping):
@@ -286,7 +293,7 @@ def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(items: Sequence[Any]) -> Mapping[str, Any]:
-    """Join the texts and the calls of one output; reasoning is left out."""
+    """Join the texts and the tool calls of an output in one message, without the reasoning."""
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
     for item in items:

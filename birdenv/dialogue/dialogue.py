@@ -1,4 +1,4 @@
-"""Dialogues: each has the log of one episode and the rules that the episode follows."""
+"""Dialogues, which pass the moves of an episode to its rules and log them, and the replay of logs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 
 NOT_NOW: Final = "It is not your turn."
-_event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
+_event = partial(tuple.__new__, Event)  # needs all fields; takes half the time of `Event(...)`
 _view = partial(tuple.__new__, View)
 MOST_EVENTS: Final = 5_000
-"""The number of events after which the house ends a dialogue (`event limit`), so that every dialogue ends."""
+"""The number of events after which a dialogue ends with the status `event limit`."""
 
-_LONGEST_NAME: Final = 100  # characters of the name of an action that no seat has, in the log
-_TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
+_LONGEST_NAME: Final = 100  # the most characters that the log keeps of an unknown action's name
+_TICK: Final = 0.001  # seconds between two events if the clock has not advanced
 
 
 class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
-    """A move was made after the end of the dialogue."""
+    """An attempt to move after the end of the dialogue."""
 
 
 class _Side:
-    """What a dialogue keeps for one seat.
+    """The state of one seat in a dialogue.
 
     `since` is the index of the seat's last move in `heard`. `view` caches the view until the next event.
     """
@@ -48,16 +48,16 @@ class _Side:
 class Dialogue:
     """One episode: its rules, and an append-only log of all events that changed the state of the rules.
 
-    `replay(rules, events)` ends in the same state, with the same views, byte for byte. A dialogue is not
-    thread-safe: a driver with threads keeps a lock for each dialogue. Only `apply` and `stop` may change the
+    `replay(rules, events)` restores a dialogue in the same state, with identical views. A dialogue is not
+    thread-safe: callers with threads need a lock for each dialogue. Only `apply` and `stop` may change the
     state of the rules.
 
     Attributes:
-        rules: the rules.
-        events: the log.
-        open: the seats that may act now; empty if the dialogue is over.
-        refused: why the last move was refused: a `Fault`, or `rules` if the rules refused a well-formed move;
-            None if the move was not refused.
+        rules: the rules and the state of the episode.
+        events: the log, oldest event first.
+        open: the indices of the seats that may act now; empty if the dialogue is over.
+        refused: the reason why the last move was refused: a `Fault`, or `rules` if the rules refused a
+            well-formed move. None if the move was not refused.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -71,7 +71,7 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """Return the seat that may act; None if no seat or more than one seat may act."""
+        """Return the index of the only seat that may act; None if no seat or several seats may act."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
@@ -81,7 +81,7 @@ class Dialogue:
 
     @property
     def terminated(self) -> bool:
-        """Return True if the dialogue ended by the rules of the game."""
+        """Return True if the dialogue is over because the rules of the game ended it."""
         return not self.open and not self.rules.truncated
 
     @property
@@ -91,7 +91,7 @@ class Dialogue:
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """Return the rewards so far, by seat."""
+        """Return the reward that each seat has earned so far."""
         return self.rules.rewards
 
     @property
@@ -132,31 +132,31 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, without the first `after` of them."""
+        """Return the events that a seat has seen, oldest first, without the first `after` events."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return what a seat was told after its first `after` events, as one text, and the last speaker."""
+        """Return the text of all messages to a seat after its first `after` events, and the last sender."""
         return self._words(self._sides[seat], after)
 
     def apply(
         self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
     ) -> Event:
-        """Play one move, and return its event.
+        """Play a move, and return the event that the log contains for it.
 
-        A bad move raises no error: moves that are illegal, malformed or out of turn are recorded as refused,
-        and the protocol decides what they cost.
+        A bad move raises no error: a move that is illegal, malformed or out of turn is logged as refused, and
+        the protocol decides what it costs.
 
         Args:
-            seat: the seat that moves.
+            seat: the index of the seat that moves.
             move: the move.
-            time: the time of the move by the driver's clock, in seconds; by default, a step counter from 1.
-            start_time: the time when the player began, by the same clock.
+            time: the time of the move on the caller's clock, in seconds; by default, a step counter from 1.
+            start_time: the time when the player began the move, by the same clock.
 
         Raises:
             DialogueOver: the dialogue is over.
-            InfrastructureError: something that the episode needs was lost. Call `stop("infra_error")` to end
-                the episode.
+            InfrastructureError: a database or another resource failed. Call `stop("infra_error")` to end the
+                episode.
         """
         if not self.open:
             raise DialogueOver("the dialogue is over")
@@ -200,11 +200,11 @@ class Dialogue:
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
-        """End the dialogue from outside, unless it is over.
+        """End the dialogue for a reason outside of its rules. A dialogue that is over does not change.
 
         Args:
             status: the reason, such as `event limit`, `silence`, `time limit`, `left` or `infra_error`.
-            time: the time of the end by the driver's clock, in seconds; by default, a step counter.
+            time: the time of the end on the caller's clock, in seconds; by default, a step counter.
         """
         if not self.open:
             return
@@ -214,11 +214,11 @@ class Dialogue:
         self.rules.close()
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result."""
+        """Return the public result of the episode."""
         return self.rules.outcome()
 
     def close(self) -> None:
-        """Release the resources of the rules. Calling this twice is fine."""
+        """Release the resources of the rules. This method may be called more than once."""
         self.rules.close()
 
     def _append(self, event: Event, only: _Side | None) -> None:
@@ -240,16 +240,16 @@ class Dialogue:
         heard = side.heard
         if not heard:
             return side.opening
-        if after == len(heard) - 1 and (own := heard[after]).agent == side.seat:  # the reply to it is all
+        if after == len(heard) - 1 and (own := heard[after]).agent == side.seat:  # only its reply
             metadata = own.metadata
             return ("", HOUSE_VOICE) if metadata is None else (metadata["reply"], metadata["sender"])
         return words_of(self.rules, side.seat, heard[after:], side.opening if not after else None)
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
-    """Return the recorded events as a seat saw them, each with its index in the log.
+    """Return the recorded events that a seat saw, as the seat saw them, each with its index in the log.
 
-    Events that the seat did not see are left out. The events are not played again, so no SQL runs.
+    The events are not played again, so no SQL runs.
     """
     seen = []
     for place, event in enumerate(events):
@@ -263,7 +263,7 @@ def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int,
 def words_of(
     rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return everything that the events say to a seat, as one text, and the last speaker."""
+    """Return the text of all messages that events contain for a seat, and the last sender."""
     said: list[str] = []
     voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
@@ -289,7 +289,7 @@ def words_of(
 
 
 def spoken(event: Event) -> str:
-    """Return the text of a move. A move without text is shown as its action and data in brackets."""
+    """Return the text of a logged move, or its action and data in brackets if the move has no text."""
     return event.data if isinstance(event.data, str) else _told(event)
 
 
@@ -299,12 +299,12 @@ def _told(event: Event) -> str:
 
 
 def _kept_name(action: str) -> str:
-    """Return the name under which to log a refused move."""
+    """Return the name under which the log keeps the action of a refused move."""
     return UNKNOWN if action in DECORATIVE or len(action) > _LONGEST_NAME else action
 
 
 def _kept(data: Any) -> Any:
-    """Return the data of a refused move as JSON for the log; too long a text is replaced by its length."""
+    """Return the data of a refused move as JSON for the log, or only its length if it is too long."""
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):
@@ -322,17 +322,14 @@ def replay(
     before: Callable[[Dialogue, Event], None] | None = None,
     noted: Sequence[Any] = (),
 ) -> Dialogue:
-    """Play recorded events with new rules, and return the dialogue in its final state.
-
-    Events that do not change the state are skipped. An event of the house becomes a call of `stop`.
+    """Play recorded events again, and return the dialogue in its final state.
 
     Args:
-        rules: rules that have not played any move.
-        events: the recorded events.
-        before: a function that is called before each event is played, with the dialogue as it was then and
-            the event.
-        noted: the recorded values of `Rules.noted` after each event. If an event has no such value, its SQL
-            runs again.
+        rules: new rules of the same task, without any moves.
+        events: the recorded events. Events that are not moves are skipped.
+        before: called before each event with the dialogue in its current state and the event.
+        noted: the value of `Rules.noted` that was recorded after each event. SQL of an event without such a
+            value runs again.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)

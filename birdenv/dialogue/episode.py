@@ -1,4 +1,4 @@
-"""An episode in which the caller plays one seat by text."""
+"""An episode in which the caller plays one seat, move by move."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from birdenv.errors import InfrastructureError, InputError
 if TYPE_CHECKING:
     from birdenv.dialogue.games import Game, TaskList
 
-_DIGITS: Final = 10  # of sums of rewards
+_DIGITS: Final = 10  # sums of rewards are rounded to this number of decimals
 
 
 class Episode:
-    """One episode. Nothing that a model writes in a move raises an error.
+    """An episode in which the caller plays one seat. Text that a model wrote never raises an error.
 
-    If the machine or another seat's player fails, the episode ends: the step is `void`, and `error` says what
-    happened. Only one move may be under way; a second one at the same time raises `InputError`. If the call
-    of `aact` is cancelled, the move is still played to its end, so that `messages` and `events` always agree.
+    If the infrastructure or the player of another seat fails, the episode ends: the step is `void`, and
+    `error` describes the failure. Only one move may be under way; a second move at the same time raises
+    `InputError`. If a call of `aact`, `acall` or `asay` is cancelled, the move is still played to its end.
 
     Attributes:
         instance_id: the id of the task.
-        instruction: the instruction of the caller's seat; constant.
-        messages: the dialogue as chat messages. Messages of a model are kept whole.
-        breakdown: the reward of the caller's seat in each phase, by the number of the phase from 1.
+        instruction: the instruction of the caller's seat.
+        messages: the dialogue as chat messages. Messages that a model wrote are kept unchanged.
+        breakdown: the reward that the caller's seat earned in each phase, by the number of the phase from 1.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Episode:
             for each, player in enumerate(players)
             if player is not None and inspect.iscoroutinefunction(player.move)
         ]
-        self._inside: list[Player | None] = [  # asynchronous players are asked by `_awaited`
+        self._inside: list[Player | None] = [  # `_awaited` asks the asynchronous players
             None if player is None or each in self._async else Watched(player, each)
             for each, player in enumerate(players)
         ]
@@ -84,27 +84,27 @@ class Episode:
 
     @property
     def view(self) -> View:
-        """Return the view of the caller's seat."""
+        """Return everything that the caller's seat may see now."""
         return self._dialogue.view(self._seat)
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Return the names of the actions that are possible now."""
+        """Return the names of the actions that are possible now for the caller's seat."""
         return self.view.legal
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tool schemas of the actions that are possible now."""
+        """Return the actions that are possible now as tool schemas, in the format of chat completions."""
         return tool_schemas(self._game.seats[self._seat], self.legal)
 
     @property
     def question(self) -> str | None:
-        """Return the question that waits for `answer`, or None if there is none."""
+        """Return the question that the caller has to answer for another seat, or None if there is none."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
     def reward(self) -> float:
-        """Return the total reward of the caller's seat."""
+        """Return the reward that the caller's seat has earned so far."""
         return self._dialogue.rewards[self._seat]
 
     @property
@@ -119,9 +119,9 @@ class Episode:
 
     @property
     def error(self) -> str | None:
-        """Return the cause of the fault that ended the episode; None if no fault ended it.
+        """Return a description of the failure that ended the episode; None if there was no failure.
 
-        Do not show the cause to a policy, because it may reveal the solution.
+        Do not show the description to a policy, because it may reveal the solution.
         """
         return self._broken.error if self._broken else None
 
@@ -132,7 +132,7 @@ class Episode:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return the usage that the players in the other seats report, by the seats' names."""
+        """Return the usage of models that the players in the other seats report, by the name of the seat."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -141,16 +141,20 @@ class Episode:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """Return the public result."""
+        """Return the public result of the episode."""
         return self._dialogue.outcome()
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """Return the events that the caller's seat has seen."""
+        """Return the events that the caller's seat has seen, oldest first."""
         return tuple(self._dialogue.heard(self._seat))
 
     def act(self, action: str, data: Any = None) -> Step:
-        """Play an action by name, with its data.
+        """Play an action, and return the resulting step.
+
+        Args:
+            action: the name of the action, such as `clarify`.
+            data: the data of the action (see `Action`).
 
         Raises:
             InputError: the episode is over, another move is under way, or a question waits for `answer`.
@@ -159,7 +163,7 @@ class Episode:
             return self._play(Move(action, data))
 
     def call(self, message: Any) -> Step:
-        """Play a model's message that contains one tool call.
+        """Play the tool call in a model's message, and return the resulting step.
 
         A message without exactly one valid call counts as a malformed move.
 
@@ -168,7 +172,7 @@ class Episode:
                 or the Anthropic SDK returned.
 
         Raises:
-            TypeError: `message` does not have the format of a model's message at all.
+            TypeError: `message` is not a message of a model.
             InputError: as in `act`.
         """
         found = as_chat_message(message)
@@ -176,19 +180,19 @@ class Episode:
             return self._call(found)
 
     def say(self, text: str) -> Step:
-        """Play the move that a model wrote as plain text in the game's markup.
+        """Play the move that a model wrote in the game's markup, and return the resulting step.
 
         Raises:
-            InputError: the game has no markup.
+            InputError: the game has no markup; or as in `act`.
         """
         with self._one_move(made_by_caller=True):
             return self._say(text)
 
     def answer(self, text: str) -> Step:
-        """Answer the pending `question` for the seat that is played from outside.
+        """Answer the pending `question` for another seat, and return the resulting step.
 
         Raises:
-            InputError: there is no pending question.
+            InputError: no question is pending.
         """
         with self._one_move():
             if self._asked is None:
@@ -199,7 +203,7 @@ class Episode:
             return self._result(malformed=False)
 
     def stop(self, status: str = "stopped") -> None:
-        """End a running episode from outside. `status` says why, and the episode counts as truncated."""
+        """End a running episode as truncated, with the reason as its status."""
         with self._one_move():
             self._dialogue.stop(status)
 
@@ -210,7 +214,7 @@ class Episode:
             agent: the name of the caller's policy.
 
         Raises:
-            InputError: the episode is not over yet; `stop` ends it.
+            InputError: the episode is not over yet; `stop` would end it.
         """
         if not self.done:
             raise InputError("the episode is not over: play it to its end, or stop() it")
@@ -243,7 +247,7 @@ class Episode:
         return await self._later(lambda: self._say(text))
 
     def close(self) -> None:
-        """End the episode and release its database."""
+        """End the episode, and release its players and its database."""
         for player in self._players:
             close = getattr(player, "close", None)
             if callable(close):
@@ -260,7 +264,7 @@ class Episode:
         return await self._moving.in_threads(self._awaited, play)
 
     async def _awaited(self, thread: Callable[..., Awaitable[Any]], play: Callable[[], Step]) -> Step:
-        """Play in a thread, but let asynchronous players move here, in the event loop."""
+        """Play a move in a thread, but let asynchronous players move in the event loop of the caller."""
         step: Step = await thread(play)
         earned = step.reward
         while self._asked in self._async:

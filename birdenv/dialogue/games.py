@@ -30,16 +30,15 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The command-line form of a setting, if it does not follow from the setting's name and type.
+    """The command-line option of a setting, if it differs from the default option for its name and type.
 
-    An `Option` is part of the setting's annotation: `Annotated[int, Option(("--limit", "-n"))]`.
+    The annotation of the setting contains its option: `Annotated[int, Option(("--limit", "-n"))]`.
 
     Attributes:
         names: the names of the option (`--limit`, `-n`); by default, the name of the setting.
         argument: True if the setting is a positional argument.
-        path: True if the value is a path. A run that is resumed from another folder then still finds the
-            file.
-        help: the help text, if the setting's description does not fit the command line.
+        path: True if the value is a path, which a resumed run must find from any working directory.
+        help: the help text; by default, the description of the setting.
     """
 
     names: tuple[str, ...] = ()
@@ -49,27 +48,26 @@ class Option:
 
 
 class Settings(BaseModel):
-    """The settings of a game: everything that determines an episode.
+    """The settings of a game, which determine its tasks and rules. A subclass declares them as fields.
 
-    They are frozen, and can be saved as JSON.
-
-    The arguments of environments, the command-line options and `config.json` follow from the fields: from
-    their names, types, defaults, bounds and descriptions (the help texts of the options). See `Option`.
+    Settings are frozen, and can be saved as JSON. The arguments of environments, the command-line options and
+    the contents of `config.json` are derived from the names, types, defaults, bounds and descriptions of the
+    fields. See `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def identity(self) -> Hashable:
-        """Return a value that changes if the files that the settings name change."""
+        """Return a value that changes whenever the files that the settings name change."""
         return None
 
 
 class TaskList:
-    """The tasks of a game for given settings. The list describes the tasks and starts their episodes.
+    """The tasks of a game with given settings. A subclass describes the tasks and starts their episodes.
 
     Attributes:
-        ids: the ids of the tasks, in the order of the file.
-        notes: lines for people, such as how many tasks were left out, and why.
+        ids: the ids of the tasks to play, in the order of the file.
+        notes: sentences for people, for example about tasks that were left out.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:
@@ -81,23 +79,23 @@ class TaskList:
         raise NotImplementedError
 
     def public(self, instance_id: str) -> Any:
-        """Return the public description of a task, for players."""
+        """Return the public description of a task that players get."""
         return self.scenario(instance_id)
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public description of a task, for transcripts."""
+        """Return the public description of a task that transcripts contain."""
         return {"uuid": instance_id}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the facts about a task, for the `info` of environments."""
+        """Return the facts about a task that the `info` of environments contains."""
         return {"instance_id": instance_id}
 
     def private(self, instance_id: str) -> Any:
-        """Return the private half of a task. Only the oracle agent and private records may use it."""
+        """Return the private part of a task, which only the oracle agent and private records may use."""
         return None
 
     def facts(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public facts by which datasets can group and filter tasks."""
+        """Return the public facts about a task by which a dataset can be grouped and filtered."""
         return {}
 
     def is_graded(self, instance_id: str) -> bool:
@@ -105,41 +103,41 @@ class TaskList:
         return True
 
     def all_public(self) -> Sequence[Any]:
-        """Return the public descriptions of all tasks of the file, including those that are not selected."""
+        """Return the public descriptions of all tasks in the file, including tasks that are not selected."""
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the fields at the start of the public record, which are known before the episode."""
+        """Return the first fields of an episode's public record, which are known before the episode."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the game's own fields of the public record of an episode that never began."""
+        """Return the fields that the game adds to the public record of an episode that never began."""
         return {}
 
     def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the game's own fields of the private record of an episode that never began."""
+        """Return the fields that the game adds to the private record of an episode that never began."""
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return the facts about data and databases for `config.json`, in addition to the settings."""
+        """Return the facts about the data and its databases that `config.json` records."""
         return {}
 
     def close(self) -> None:
-        """Close the databases."""
+        """Release the databases and other resources of the tasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyQuestion:
-    """One question of the survey after an episode.
+    """A question of the survey that people answer after an episode.
 
     Attributes:
         name: the key of the answer in the record.
         text: the question.
-        about: `partner`, `self` or `dialogue`.
-        scale: the number of steps on the rating scale, or 0 for free text.
-        required: True if the question must be answered.
-        low: the meaning of the lowest step.
-        high: the meaning of the highest step.
+        about: the subject of the question: `partner`, `self` or `dialogue`.
+        scale: the number of steps on the rating scale, or 0 if the answer is free text.
+        required: True if people must answer the question.
+        low: the meaning of the lowest step of the scale.
+        high: the meaning of the highest step of the scale.
     """
 
     name: str
@@ -153,25 +151,26 @@ class SurveyQuestion:
 
 @dataclass(frozen=True)
 class Game:
-    """A registered game.
+    """The declaration of a game.
 
     Attributes:
-        name: the name for commands and `make_game`.
-        seats: the seats, by index.
-        settings: the class of the settings.
+        name: the name of the game in commands and in `make_game`.
+        seats: the seats of the game. The position of a seat is its index.
+        settings: the class of the game's settings.
         tasks: loads the tasks for given settings.
-        title: one line for people.
-        study_title: the title of the pages that participants of a study see.
+        title: a line that describes the game to people.
+        study_title: the title of the pages that the participants of a study see.
         evaluated: the index of the seat whose player is evaluated.
-        players: the spec of the default player of each other seat, by index.
-        read_text: reads a model's plain text as a move; None if the game has no markup.
+        players: the specs of the default players in the other seats, by the index of the seat.
+        read_text: converts text that a model wrote in the game's markup to a move; None if the game has no
+            markup.
         markup_help: the text that tells a model how to write a move in the game's markup.
-        record_model: the class that documents one task of a data file.
+        record_model: the class that describes a record of a data file; None if the game has no data files.
         survey: the questions that people answer after an episode.
-        measures: the figures that summaries and comparisons of runs show; by default, the mean reward.
-        display: what people see of a recorded episode in addition to the dialogue.
-        with_people: by the name of a seat, other default settings for episodes in which a person plays the
-            seat.
+        measures: the figures in summaries and comparisons of runs; by default, the mean reward.
+        display: the parts of a recorded episode that people see in addition to the dialogue.
+        with_people: different default settings for episodes in which a person plays a seat, by the name of
+            the seat.
     """
 
     name: str
@@ -192,7 +191,7 @@ class Game:
 
     @property
     def seat_names(self) -> tuple[str, ...]:
-        """Return the names of the seats, in order."""
+        """Return the names of the game's seats, in order."""
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:
@@ -213,7 +212,7 @@ _lock = threading.Lock()
 
 
 def register_game(game: Game) -> Game:
-    """Register a game in this process, in place of any game with the same name, and return the game."""
+    """Register a game in this process, and return it. A game with the same name is replaced."""
     with _lock:
         _registered[game.name] = game
     return game
@@ -225,10 +224,10 @@ def game_names() -> list[str]:
 
 
 def find_game(name: str) -> Game:
-    """Return a game by its name, or import it from `module:GAME` and register it in this process.
+    """Return a game by its name. A name of the form `module:GAME` imports and registers the game.
 
     Raises:
-        InputError: there is no such game; the message lists the names.
+        InputError: there is no such game; the message lists the known names.
     """
     with _lock:
         game = _registered.get(name)
@@ -247,7 +246,7 @@ def find_game(name: str) -> Game:
 
 def _imported(spec: str) -> Game:
     module, _, attribute = spec.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:  # a script that is started has its own folder there instead
+    if (here := str(Path.cwd())) not in sys.path:  # in a script, the script's folder is there instead
         sys.path.append(here)
     try:
         found = getattr(import_module(module), attribute)
@@ -267,24 +266,24 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Check values by name, and return the settings of a game that have these values.
+    """Return the settings of a game with the given values, by name. Other settings have their defaults.
 
     Raises:
-        InputError: a name or a value is not valid; the message lists the valid ones.
+        InputError: a name or a value is not valid; the message lists the valid names or values.
     """
     return checked_settings(game.settings, game.name, values)
 
 
 def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
-    """Check values against the class that declares the settings, and return the settings.
+    """Return settings with the given values. Other settings have their defaults.
 
     Args:
         model: the class that declares the settings.
-        owner: whose settings they are, for messages.
-        values: the values, by name.
+        owner: the name of the game or command that has these settings, for error messages.
+        values: the values of settings, by name.
 
     Raises:
-        InputError: a name or a value is not valid; the message lists the valid ones.
+        InputError: a name or a value is not valid; the message lists the valid names or values.
     """
     try:
         return model(**values)
@@ -310,14 +309,14 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
 
 
 def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or bounds of a setting in words, or an empty string if it has neither."""
+    """Return the choices or bounds of a setting in words, or an empty string if there are none."""
     if get_origin(field.annotation) is Literal:
         return ", ".join(map(str, get_args(field.annotation)))
     return bounds_in_words(field)
 
 
 def bounds_in_words(field: FieldInfo) -> str:
-    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string if it has none."""
+    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string without bounds."""
     bounds = {
         name: value
         for each in field.metadata

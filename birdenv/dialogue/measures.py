@@ -1,6 +1,6 @@
-"""Declarations of what is measured in a game, and of what people see of its episodes.
+"""Declarations of the figures that a game measures, and of the parts of its episodes that people see.
 
-`Game.measures` declares the figures of a run: how each is computed from records, and which episodes count.
+`Game.measures` declares how the figures of a run are computed from the records of its episodes;
 `birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that
 `birdenv show` and the pages of `birdenv.report` show. Neither package depends on any game.
 """
@@ -15,39 +15,39 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from birdenv.dialogue.move import Event
 
 Record: TypeAlias = Mapping[str, Any]
-"""A line of `runs.jsonl` or `private.jsonl`."""
+"""The public or the private record of an episode: a line of `runs.jsonl` or `private.jsonl`."""
 
 PARTNER_ERROR: Final = "partner error"
-"""The status of an episode in which the player of another seat failed. It says nothing about the agent."""
+"""The status of an episode that ended because the player of another seat failed, not the evaluated agent."""
 
 UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""The statuses that say nothing about the agent. Rates leave such episodes out; summaries count them."""
+"""The statuses of episodes that rates leave out, because they say nothing about the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of an episode, which is read from its public record.
+    """A figure that is read from the public record of each episode. The figure of a run is the mean.
 
-    The figure of a run is the mean over its episodes. Two measures are equal only if they share the same
-    function `value`, so create each measure once, at the top of a module.
+    Two measures are equal only if they share the same function `value`, so create each measure only once, at
+    the top of a module.
 
     Attributes:
         name: the key in `overall.json`.
         title: the name in tables.
-        value: returns the figure of a record, or None if the episode does not count.
-        is_rate: True if the figure of an episode is 1 or 0; otherwise it lies between `least` and `most`.
-        over: the episodes that count: `rated` for those that say something about the agent, or `all`.
+        value: returns the figure of an episode from its record, or None if the episode does not count.
+        is_rate: True if the figure of an episode is 0 or 1; otherwise, it lies between `least` and `most`.
+        over: `rated` if the mean leaves out episodes with a status in `UNRATED`, `all` for all episodes.
         by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also plots the figures of the groups on a scale from 0 to 1.
-        compared: True if `birdenv compare` compares runs by this figure. Rates then also have pass^k and
+        drawn: True if the summary also plots the figures of the groups, on a scale from 0 to 1.
+        compared: True if `birdenv compare` compares runs by this figure. A rate then also has pass^k and
             pass@k.
-        least: the smallest possible figure.
-        most: the largest possible figure.
-        silent: a description of the episodes that do not count, for the note about them; empty for no such
-            note.
+        least: the smallest possible figure of an episode.
+        most: the largest possible figure of an episode.
+        silent: a description of the episodes for which `value` returns None, for a note on their number;
+            empty for no note.
         note: a remark that readers need to understand the figure.
-        less_is_better: True if the figure is a cost.
-        headline: True if the figure is on the first screen of a summary.
+        less_is_better: True if smaller figures are better.
+        headline: True if the first screen of a summary shows the figure.
     """
 
     name: str
@@ -68,14 +68,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Figures of a run that are not means over its episodes.
+    """The parts of a run's summary that are not means over its episodes.
 
     Attributes:
-        figures: the figures, as further keys of `overall.json`.
-        lines: the text about them for people, which follows the table of figures.
+        figures: further keys of `overall.json`, with their values.
+        lines: lines of text about these figures, which the summary shows after the table of measures.
         notes: sentences for the end of the summary.
-        screen: lines for the first screen, by topic, which follow the topic's figures.
-        reference: the lines that the reference implementation prints, word for word.
+        screen: further lines for the first screen of the summary, by topic.
+        reference: the lines that the reference implementation would print, word for word.
     """
 
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -87,20 +87,20 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """The parts of a run's summary that depend on the game. Statuses and usage look the same for all games.
+    """The parts of a run's summary that a game declares.
 
     Attributes:
-        measures: the figures of every run, in the order in which they are shown.
-        optional: returns the figures that only some runs have, from the public records.
-        groups: returns the names of the groups that a task belongs to, for every kind of group. The arguments
-            are the public and the private record of an episode; the private record is empty if it is missing.
-        group_titles: the titles of the tables, such as `By difficulty`, by the kind of group.
-        group_order: names of groups that come first, in this order; the others are sorted by name.
-        clusters: the kind of group in which tasks resemble each other, such as the database; each task
-            belongs to one group of this kind. Further intervals are computed by resampling these groups. None
-            for no such intervals.
-        details: returns the figures that are not means, from the public and the private records.
-        settings: the fields of `config.json` that the summary repeats because figures depend on them.
+        measures: the figures that every run has, in the order in which they are shown.
+        optional: returns the figures that only some runs have, from the public records of a run.
+        groups: returns the names of the groups to which a task belongs, by kind of group. The arguments are
+            the public and the private record of an episode; a missing private record is empty.
+        group_titles: the title of the table for each kind of group, such as `By difficulty`.
+        group_order: the names of groups that come first in a table, in this order. Other groups follow,
+            sorted by name.
+        clusters: the kind of group whose tasks resemble each other, such as `database`. Intervals are also
+            computed by resampling these groups instead of single tasks. None for no such intervals.
+        details: returns the figures that are not means, from the public and the private records of a run.
+        settings: the fields of `config.json` that the summary repeats, because figures depend on them.
     """
 
     measures: tuple[Measure, ...]
@@ -131,19 +131,19 @@ REWARD: Final = GameMeasures(
         ),
     )
 )
-"""The measures of a game that declares none."""
+"""The default measures of a game: the mean reward."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an episode's page beside the dialogue: a text, SQL or a table.
+    """A section of the page about an episode, which shows a text, SQL or a table beside the dialogue.
 
     Attributes:
-        title: the heading.
-        kind: the kind of content.
-        text: the text or the SQL.
-        columns: the names of the columns of a table.
-        rows: the rows of a table.
+        title: the heading of the section.
+        kind: `text`, `sql` or `table`.
+        text: the text or the SQL; unused for a table.
+        columns: the names of the table's columns; unused for a text or SQL.
+        rows: the rows of the table; unused for a text or SQL.
     """
 
     title: str
@@ -154,7 +154,13 @@ class Section:
 
 
 class Phase(NamedTuple):
-    """One judged step of an episode: its title, the verdict, and the reward that it earned."""
+    """A judged step of an episode, such as a submission.
+
+    Attributes:
+        title: the name of the step, such as `Phase 1, first attempt`.
+        verdict: the verdict in words.
+        reward: the reward that the step earned; None if it could not earn a reward.
+    """
 
     title: str
     verdict: str
@@ -162,15 +168,15 @@ class Phase(NamedTuple):
 
 
 class JudgedSubmission(NamedTuple):
-    """A submission whose result can be compared with the result of a gold statement.
+    """A submission of SQL, whose result a page can compare with the result of the gold SQL.
 
     Attributes:
-        place: the index of its event in the log, from 0.
+        place: the index of the submission's event in the log, from 0.
         sql: the submitted SQL.
         database: the name of the database.
-        golds: the gold statements, of which the submission has to match one. Empty if the verdict does not
-            depend on rows.
-        verdict: the verdict on the submission.
+        golds: the gold statements. The submission must have the result of at least one gold statement. Empty
+            if the verdict does not depend on the rows of a result.
+        verdict: the verdict on the submission, such as `passed`.
     """
 
     place: int
@@ -186,19 +192,19 @@ def _request(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode in addition to the dialogue, the status and the reward.
+    """The functions that extract from an episode's records what pages show, apart from the dialogue itself.
 
-    The functions take the public record of an episode; some also take its private record.
+    Most functions take the public record of an episode; some also take its private record.
 
     Attributes:
         request: returns the request with which the episode began.
-        sections: returns further public parts.
+        sections: returns further sections that everybody may see.
         phases: returns the judged steps of the episode.
-        subject: returns the words of an answer that name its topic; an empty string if there are none.
-        submissions: returns the submissions with their gold statements, which are private. Pages show
-            everybody how many rows differ, but they show the rows only to readers who may see the gold.
-        notes: returns private remarks on single events, by the event's index in the log.
-        secrets: returns private parts, such as the golds and what the user meant.
+        subject: returns the words in an answer that name its topic, or an empty string.
+        submissions: returns the submissions with their gold statements. Pages show everybody how many rows
+            differ, but they show the rows only to readers who may see the gold SQL.
+        notes: returns private remarks on events, by the event's index in the log.
+        secrets: returns private sections, such as the gold SQL and the clear request.
     """
 
     request: Callable[[Record], str] = _request
@@ -211,11 +217,11 @@ class GameDisplay:
 
 
 def table_section(title: str, rows: Sequence[Mapping[str, Any]]) -> Section:
-    """Return a section with a table of records. Columns are in the order of their first occurrence."""
+    """Return a section with a table of records. The columns are in the order in which keys first occur."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     cells = tuple(tuple(str(row.get(name, "")) for name in columns) for row in rows)
     return Section(title, "table", columns=columns, rows=cells)
 
 
 DIALOGUE_ONLY: Final = GameDisplay()
-"""The display of a game that declares none."""
+"""The default display of a game: the request, the dialogue, the status and the reward."""

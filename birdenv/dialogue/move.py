@@ -1,4 +1,4 @@
-"""Moves, the views that players base their moves on, and the events and steps that result from moves."""
+"""Moves, the views on which players base their moves, and the events and steps that result from moves."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 HOUSE: Final = -1
-"""The seat of the house in the log. The house ends dialogues: time limits, people who leave, lost servers."""
+"""The `agent` of an event by which birdenv itself ("the house") ends a dialogue, such as at a time limit."""
 
 STOP: Final = "stop"
-"""The action by which the house ends a dialogue; its data is the status."""
+"""The action by which the house ends a dialogue. The data of the event is the dialogue's final status."""
 
 DECORATIVE: Final = frozenset({"join", "leave", "typing", "eval"})
-"""Actions of CoCoA's files that are no moves. They never reach the rules, and no action of a game may have
-one of these names."""
+"""The actions in CoCoA's files that are not moves. They never reach the rules, and a game must not use their
+names for its own actions."""
 
 UNKNOWN: Final = "unknown"
-"""The name under which the log keeps a move that has one of those names."""
+"""The name that the log gives to a move whose action is one of `DECORATIVE` or has too long a name."""
 
 
 class Event(NamedTuple):
-    """One move of a seat, with the fields of CoCoA's event files.
-
-    `seen_by` and `Rules.shown` decide who sees an event.
+    """A logged move, with the fields of CoCoA's event files.
 
     Attributes:
-        agent: the seat.
-        time: a step counter from 1, or the driver's clock in seconds. It increases with every event.
+        agent: the index of the seat that moved, or `HOUSE`.
+        time: the time of the move: a step counter from 1, or seconds on the clock of the caller who runs the
+            dialogue. The time increases with every event.
         action: the name of the action.
-        data: a JSON value of the form that the action declares.
-        start_time: when the player began, by the same clock.
-        metadata: the reply of the house (`{"sender": ..., "reply": ...}`), or None if there is no reply. If
+        data: the data of the action, as a JSON value.
+        start_time: the time when the player began the move, by the same clock; None if it is not known.
+        metadata: the reply to the move (`{"sender": ..., "reply": ...}`), or None if there is no reply. If
             the move was refused, `metadata` also has `"refused": true`, and only the player who moved sees
             the event.
     """
@@ -61,14 +60,17 @@ class Event(NamedTuple):
 
 
 QUIT = "quit"
-"""The action by which a player leaves a dialogue. Every seat has it."""
+"""The action by which a player leaves a dialogue. Every seat has this action."""
 
 
 class Move(NamedTuple):
-    """One move: the name of an action, its JSON data, and a private trace.
+    """A move of a player.
 
-    The trace explains how the player chose the move, for example by the annotation that an answer draws on.
-    Only the private record contains the trace; no seat sees it.
+    Attributes:
+        action: the name of the action.
+        data: the data of the action, as a JSON value; None if the action has no fields.
+        trace: an explanation of the move, such as the annotation on which an answer is based; None for no
+            explanation. Only the private record contains the trace; no seat sees it.
     """
 
     action: str
@@ -77,19 +79,19 @@ class Move(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The result of one move of the caller.
+    """The result of a move that the caller of an `Episode` made.
 
     Attributes:
-        text: everything said to the caller since the move.
-        sender: who spoke last.
+        text: everything that was said to the caller since the move.
+        sender: the last sender, such as `user`, `database` or `judge`.
         reward: the reward of this step; `Episode.reward` is the total.
         done: True if the episode is over.
         truncated: True if a limit outside of the protocol ended the episode.
-        question: the question that `Episode.answer` has to answer next; None unless the other seat is played
-            from outside and was asked.
+        question: the question that the caller has to answer with `Episode.answer`; None unless the caller
+            also plays the other seat, and this seat was asked.
         malformed: True if the move could not be read.
-        void: True if a fault of the machine or of another seat's player ended the episode. Such an episode
-            says nothing about the policy: leave it out of training and of every rate.
+        void: True if an infrastructure failure or the player of another seat ended the episode. Such an
+            episode says nothing about the policy: leave it out of training and of every rate.
     """
 
     text: str
@@ -103,7 +105,7 @@ class Step(NamedTuple):
 
 
 def as_move(made: Any) -> Move | None:
-    """Convert the value that a player returned to a `Move`, or to None if the player did not move.
+    """Convert the value that a player returned to a `Move`. None means that the player did not move.
 
     Raises:
         TypeError: the value is not a move.
@@ -125,23 +127,24 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class View(NamedTuple):
-    """Everything that one seat may see now. Creating a view has no side effects.
+    """Everything that the player of one seat may see now.
 
     Gauges and extras can also be read as attributes: `view.turns_left`, `view.candidates`.
 
     Attributes:
-        seat: the seat's index.
+        seat: the index of the seat.
         instruction: the rules and the knowledge of the seat as text; constant in an episode.
-        message: everything said to the seat since its last move; before the first move, with the opening.
-        sender: who spoke last.
+        message: everything that was said to the seat since its last move. Before the first move, the message
+            begins with the opening of the dialogue.
+        sender: the last sender of the message, such as `user`, `database` or `judge`.
         legal: the names of the actions that are possible now; empty while the seat may not act.
-        phase: the current phase, counted from 1.
-        gauges: how much is left of each limited resource, by name.
+        phase: the current phase of the episode, counted from 1.
+        gauges: how much is left of each limited resource, such as `turns_left`, by name.
         heard: the events that this seat has seen, oldest first.
         waits: True if another seat may act as well, so that the player may wait (return None).
-        kb: the seat's knowledge as JSON data; it never says more than `instruction`.
-        choices: the values that a field of the kind `item` may have.
-        extras: further public values of the game, such as candidate statements.
+        kb: the knowledge of the seat as JSON data, which `instruction` contains as text; None for no data.
+        choices: the possible values of a field of the kind `item`.
+        extras: further public values of the game, such as candidate statements, by name.
     """
 
     seat: int

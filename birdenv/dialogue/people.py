@@ -1,8 +1,8 @@
-"""The words and panels that web pages show to a person in a seat. Programs do not need them.
+"""The texts and panels that web pages show to a person in a seat.
 
-A game declares the words with its seats (`Seat.words`). Its rules say what is left of limited resources
+A game declares the texts with its seats (`Seat.words`). Its rules say how much the person can still do
 (`Rules.left_in_words`), and what the page shows beside the conversation (`Rules.panels`). The pages
-themselves know nothing about any game.
+themselves do not depend on any game.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Place: TypeAlias = Literal["message", "editor", "panel", "more"]
-"""Where a page offers an action: in the text box below the conversation, in the code editor, in the rows of
-a panel (`Panel.action`), or as a button of its own."""
+"""The place where a page offers an action: the text box below the conversation, the code editor, the rows of
+a panel (`Panel.action`), or a separate button."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionWords:
-    """The words with which pages offer an action to a person and show it in the conversation.
+    """The texts with which a page offers an action to a person and reports it in the conversation.
 
     Attributes:
         label: the text on the button.
         hint: one sentence that says what the action is for.
-        place: where the page offers the action; by default, words go to the text box and code to the editor,
-            and other actions have a button.
-        done: how the conversation reports the action. For words and code, this follows the person's name
-            ("ran this SQL"). Otherwise it is a line of its own, in which `{field}` is replaced by the value
-            of the field; people who may not see the value read only the part before the colon.
-        fields: the labels of the fields, by name.
+        place: where the page offers the action. By default, natural language goes to the text box and code to
+            the editor, and other actions have a separate button.
+        done: the report of the action in the conversation. For an action with a text, the report follows the
+            person's name ("ran this SQL"). For another action, it is a separate line, in which `{field}`
+            stands for the value of a field; people who may not see the value read only the part before the
+            colon.
+        fields: the labels of the action's fields, by name.
         question: the question that the person must confirm before the action; empty if the action needs no
             confirmation, because it can be undone or repeated.
     """
@@ -43,16 +44,16 @@ class ActionWords:
 
 @dataclass(frozen=True, slots=True)
 class SeatWords:
-    """The words on the pages of a seat.
+    """The texts on the page of a person in a seat.
 
     Attributes:
-        actions: the words for each action, by the action's name.
-        voices: by voice (the sender of a message), the name that people read.
-        ends: sentences that say how the conversation ended, by status.
+        actions: the texts for each action, by the action's name.
+        voices: the name that people read for each sender of messages, by the sender's name in the game.
+        ends: a sentence that says how the conversation ended, by the status of the episode.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
             nothing to people.
-        replies: pairs of a phrase for programs, which the replies of the house contain, and the phrase that
-            people read instead.
+        replies: pairs of phrases: a phrase of the game's messages, which is written for programs, and the
+            phrase that people read instead.
     """
 
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
@@ -62,14 +63,14 @@ class SeatWords:
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:
-        """Return a reply of the house in the words for people."""
+        """Return a message of the game in words for people."""
         for programs, people in self.replies:
             text = text.replace(programs, people)
         return text
 
 
 class ColumnNote(NamedTuple):
-    """A column of a database: its name, its type, and what it holds."""
+    """A column of a database as a panel shows it: its name, its type, and the meaning of its values."""
 
     name: str
     type: str = ""
@@ -78,7 +79,7 @@ class ColumnNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """A table of a database: its name, its columns, and a sample of its rows as text."""
+    """A table of a database as a panel shows it: its name, its columns, and sample rows as text."""
 
     name: str
     columns: tuple[ColumnNote, ...]
@@ -87,18 +88,18 @@ class TableNote:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the page beside the conversation. It shows only what the seat may know.
+    """A part of the page beside the conversation, which shows only what the seat may know.
 
     Attributes:
-        title: the heading, one or two words: on a phone it is the name of a tab.
-        text: a text.
-        columns: the names of the columns of a table.
+        title: the heading, of one or two words, because it is the name of a tab on a phone.
+        text: a text; empty for no text.
+        columns: the names of a table's columns; empty for no table.
         rows: the rows of the table.
-        action: an action whose only field is an item; empty for none. Each row is then one of the seat's
-            choices, in the same order, and has a button for the action.
-        actions: further actions whose buttons are in this panel.
-        tables: the tables of a database, for browsing and searching.
-        entries: pairs of a name and a text, for browsing and searching.
+        action: the name of an action that chooses one row: its only field is an `item`, and the rows are the
+            choices of the seat, in the same order. Each row has a button for it. Empty for no such action.
+        actions: the names of further actions whose buttons are in this panel.
+        tables: the tables of a database, which people can browse and search.
+        entries: pairs of a name and a text, which people can browse and search.
     """
 
     title: str
@@ -112,11 +113,14 @@ class Panel:
 
 
 def table_panel(title: str, records: list[dict[str, Any]], action: str = "") -> Panel:
-    """Return a panel with a table of records. Columns are in the order of their first occurrence."""
+    """Return a panel with a table of records. The columns are in the order in which keys first occur.
+
+    Each row has a button for `action`, if it is not empty (see `Panel`).
+    """
     columns = tuple(dict.fromkeys(name for record in records for name in record))
     rows = tuple(tuple(str(record.get(name, "")) for name in columns) for record in records)
     return Panel(title, columns=columns, rows=rows, action=action)
 
 
 NO_WORDS: Final = SeatWords()
-"""The words of a seat that declares none. Pages then show the names of actions and voices."""
+"""The default texts of a seat: pages show the names of actions and senders as they are in the game."""

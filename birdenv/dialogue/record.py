@@ -1,7 +1,7 @@
 """The transcript of a dialogue (`Example`), and the records of an episode in run folders.
 
-An episode has a public record, a private record, and a record of durations. An episode breaks off if the
-machine or the player of another seat fails, but never because of a move of the evaluated policy.
+An episode has a public record, a private record, and a record of durations. If the infrastructure or the
+player of another seat fails, the episode ends at once, and its public record describes the failure.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from birdenv.errors import InfrastructureError, describe_error
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A finished dialogue in the format of CoCoA's `examples.json`, with the same seven keys.
+    """The transcript of a finished dialogue, in the format of CoCoA's `examples.json`.
 
     Attributes:
         uuid: the id of the dialogue.
         scenario_uuid: the id of the task.
-        scenario: the public description of the task. It contains nothing that only the user may know.
-        agents: the name of the system in each seat, by the seat's index as text ("0", "1").
-        outcome: the public result.
-        events: the log.
-        agents_info: CoCoA's field of this name; None in our own records.
+        scenario: the public description of the task, without anything that only the user may know.
+        agents: the name of the player in each seat, by the index of the seat as text ("0", "1").
+        outcome: the public result of the episode; None if the file has none.
+        events: the log of the dialogue.
+        agents_info: the field of this name in CoCoA's files; None in the records of birdenv.
     """
 
     uuid: str
@@ -45,7 +45,7 @@ class Example:
     agents_info: Mapping[str, Any] | None = field(default=None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the example as a JSON object."""
+        """Return the transcript as a JSON object."""
         return {
             "uuid": self.uuid,
             "scenario_uuid": self.scenario_uuid,
@@ -57,9 +57,9 @@ class Example:
         }
 
     def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
-        """Return the dialogue as an item for annotation tools such as Potato: as turns, and as one text.
+        """Return the dialogue in the format of annotation tools such as Potato: as turns, and as one text.
 
-        Events of the house and refused moves are left out.
+        Refused moves are left out, and so is the event by which birdenv ended the dialogue.
 
         Args:
             seats: the names of the seats.
@@ -83,7 +83,7 @@ class Example:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Example:
-        """Read an example from a JSON object."""
+        """Return the transcript that a JSON object describes."""
         return cls(
             uuid=record["uuid"],
             scenario_uuid=record["scenario_uuid"],
@@ -96,17 +96,17 @@ class Example:
 
 
 INFRA_ERROR: Final = "infra_error"
-"""The status of an episode that lost something that it needs. It says nothing about any player."""
+"""The status of an episode that an infrastructure failure ended, so that it says nothing about any player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reason why an episode broke off.
+    """The failure that ended an episode.
 
     Attributes:
-        status: the status of the episode.
-        error: one line for people.
-        seat: the seat whose player failed; None if no player failed.
+        status: the status of the episode, such as `infra_error`.
+        error: one line that describes the failure to people.
+        seat: the index of the seat whose player failed; None if no player failed.
     """
 
     status: str
@@ -115,7 +115,7 @@ class Failure:
 
 
 def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
-    """End a dialogue because of an error, and return the reason as a `Failure`."""
+    """End a dialogue because of an error, and return a description of the failure."""
     if isinstance(error, SeatError):
         found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
     else:
@@ -125,9 +125,9 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
 
 
 def fault_words(failure: Failure) -> str:
-    """Return the message that tells a policy about a failure.
+    """Return the message that tells a policy that a failure ended the episode.
 
-    The message omits the cause, which may reveal the solution.
+    The message does not give the cause, which may reveal the solution.
     """
     return f"The dialogue was ended: {failure.status}."
 
@@ -135,7 +135,7 @@ def fault_words(failure: Failure) -> str:
 _MOST_FAULTS: Final = 100  # the largest number of kinds, and of characters in the name of a kind
 
 Records = dict[str, dict[str, Any]]
-"""One record for each stream of the run folder: `runs`, `private`, `timings`."""
+"""The records of an episode: one for each file of the run folder (`runs`, `private`, `timings`)."""
 
 
 def record_episode(
@@ -155,12 +155,12 @@ def record_episode(
         game: the game.
         tasks: the tasks of the game.
         name: the id of the task.
-        dialogue: the dialogue.
-        players: the players, by seat; None for a seat that was played from outside.
-        names: the names of the players, by seat.
-        used: the usage of the players, by seat.
-        broken: why the episode broke off; None if it did not.
-        started: `time.perf_counter()` at the start of the episode.
+        dialogue: the finished dialogue.
+        players: the player in each seat; None for a seat that the caller played.
+        names: the name of the player in each seat.
+        used: the usage of the player in each seat; None if it is not known.
+        broken: the failure that ended the episode; None if there was no failure.
+        started: the value of `time.perf_counter()` at the start of the episode.
     """
     rules = dialogue.rules
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
@@ -188,14 +188,14 @@ def record_episode(
 
 
 def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
-    """Return the records of an episode that was skipped or could not begin."""
+    """Return the records of an episode that was skipped or could not begin, for the reason `why`."""
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return an episode's records with the number of the episode among several of the same task."""
+    """Return the records with a field that says which of several episodes of the same task this is."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()
@@ -207,9 +207,9 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """Return how often a player's model made each kind of mistake, according to its method `faults()`.
+    """Return how often a player's model made each kind of mistake, as its method `faults()` reports.
 
-    The mapping is empty if the player has no such method, or if the method returns something else.
+    The mapping is empty if the player has no such method, or if the method does not return such numbers.
     """
     count = getattr(player, "faults", None)
     try:
@@ -246,7 +246,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """Return an episode's records. Times have a stream of their own, so that the others are reproducible."""
+    """Return the records of an episode. Durations are apart, so that the other records are reproducible."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

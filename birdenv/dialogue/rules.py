@@ -1,4 +1,4 @@
-"""The interface of the rules of a game. Rules do not depend on a clock, a log or a driver."""
+"""The interface of the rules of a game, which depend neither on a clock nor on the log of the dialogue."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import Fault, Seat
 
 AS_MADE: Final = object()
-"""As `Reply.data`: log the data of the move unchanged."""
+"""The value of `Reply.data` that leaves the data of the move in the log unchanged."""
 
 HOUSE_VOICE: Final = "judge"
 
 
 @dataclass(slots=True)
 class Reply:
-    """The result of a move.
+    """The reply of the rules to a move.
 
-    It is not frozen, because a frozen dataclass takes three times as long to create.
+    The class is not frozen, because a frozen dataclass takes three times as long to create.
 
     Attributes:
-        text: what the house tells the player who moved; None if it says nothing.
-        sender: the voice in which the house says it.
-        data: the data that replace the move's data in the log, such as an answer after the leak guard.
-        refused: True if the move had no effect on the other seats. Only the player who moved sees the event.
+        text: the message to the player who moved; None for no message.
+        sender: the sender of the message, such as `database`.
+        data: the data that replaces the data of the move in the log, such as a filtered answer; `AS_MADE` to
+            log the move unchanged.
+        refused: True if the move was refused, so that only the player who moved sees the event.
     """
 
     text: str | None = None
@@ -37,20 +38,20 @@ class Reply:
 
 
 class Rules(ABC):
-    """The rules and the state of one episode. Only moves change the state.
+    """The rules of a game, and the state of one episode. A subclass defines a game.
 
-    Rules use no threads and no clock, and only the randomness that they get when they are created. Only a
-    `Dialogue`, which keeps the log, calls them; drivers never do.
+    Rules use no threads and no clock, and only the random numbers that they get when they are created. Only a
+    `Dialogue` may call methods that change the state.
 
     Attributes:
-        seats: the game's seats, one or more.
-        rewards: the rewards earned so far, by seat.
-        status: why the episode is over; empty while it is running.
+        seats: the seats of the game, at least one.
+        rewards: the reward that each seat has earned so far.
+        status: why the episode is over, such as `completed`; empty while the episode is running.
         truncated: True if a limit outside of the protocol ended the episode.
         replaying: True while recorded moves are played again. Recorded answers are not filtered again.
-        noted: the answer of a database or a grader to the last move, as a JSON value; None if neither was
-            asked. It may say more than the reply, so no seat may see it. A driver that stores it resets it
-            to None.
+        noted: what a database or grader returned for the last move, as a JSON value; None if neither was
+            used. This value may say more than the reply, so no seat may see it. The runner stores it for a
+            later replay, and then resets it to None.
         recalled: the stored `noted` value of the move that is being replayed, so that no SQL has to run
             again; None if there is no stored value.
     """
@@ -69,28 +70,28 @@ class Rules(ABC):
 
     @abstractmethod
     def legal(self, seat: int) -> tuple[str, ...]:
-        """Return the names of the actions that are possible for an open seat now."""
+        """Return the names of the actions that are possible now for a seat that may act."""
 
     def offered(self, seat: int) -> tuple[str, ...]:
-        """Return the names of all actions that may become possible for a seat during this episode."""
+        """Return the names of all actions that may be possible for a seat at some point of the episode."""
         return self.seats[seat].kinds
 
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
-        """Play a legal and well-formed move of an open seat, and return the reply."""
+        """Play a legal and well-formed move of a seat that may act, and return the reply."""
 
     @abstractmethod
     def instruction(self, seat: int) -> str:
-        """Return the rules and the knowledge of a seat as text. It does not change during an episode."""
+        """Return the instruction for a seat: the rules and its knowledge as text, constant in an episode."""
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, in the format of the game's files."""
+        """Return the public result of the episode, in the format of the game's files."""
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse an illegal or malformed move of an open seat, and charge the price that the protocol sets.
+        """Refuse an illegal or malformed move of a seat that may act, and return the reply.
 
-        A move out of turn never comes here, because it is free in every game.
+        A game may charge a price for such a move. A move out of turn is free and never reaches this method.
         """
         action = self.seats[seat].by_name.get(move.action)
         if action is None:
@@ -107,15 +108,15 @@ class Rules(ABC):
         return Reply("You left.")
 
     def stop(self, status: str) -> None:
-        """End the episode from outside. `status` is the reason."""
+        """End the episode for a reason outside of the rules, which becomes its status."""
         self.status, self.truncated = status, True
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return the event as this seat sees it, or None if the seat does not see it."""
+        """Return an event as a seat sees it, or None if the seat does not see the event."""
         return event
 
     def opening(self, seat: int) -> tuple[str, str]:
-        """Return the message that a seat gets before the first event, and the sender of this message."""
+        """Return the message that a seat gets before the first event, and the sender of the message."""
         return "", HOUSE_VOICE
 
     def phase(self) -> int:
@@ -123,63 +124,63 @@ class Rules(ABC):
         return 1
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        """Return how much is left of each limited resource, such as turns, by name."""
+        """Return how much a seat has left of each limited resource, such as turns, by name."""
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
-        """Return the values that a seat's fields of the kind `item` may have."""
+        """Return the values from which a seat can choose in a field of the kind `item`."""
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest sensible number for each field, by name; they bound the action space."""
+        """Return the largest sensible value of each number field, by name, to bound the action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
-        """Return further public values of this game, by name."""
+        """Return further values that a seat may see, such as candidate statements, by name."""
         return {}
 
     def knowledge(self, seat: int) -> Any:
-        """Return the seat's knowledge as JSON data, which is constant and adds nothing to the instruction."""
+        """Return the knowledge of a seat as JSON data. The instruction contains this knowledge as text."""
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
-        """Return what a person in this seat sees beside the conversation.
+        """Return the panels that a web page shows beside the conversation to a person in this seat.
 
         Panels are constant, and show only what the seat may know. For a seat without panels, pages show the
-        knowledge and the instruction as they are.
+        plain knowledge and instruction.
         """
         return ()
 
     def left_in_words(self, seat: int) -> str:
-        """Return one or two sentences that tell a person how much is left of each limited resource."""
+        """Return one or two sentences that tell a person in a seat how much they can still do."""
         return " ".join(
             f"{name.replace('_', ' ').capitalize()}: {value:g}." for name, value in self.gauges(seat).items()
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return the private knowledge that a player of this seat gets, or None for an evaluated seat."""
+        """Return the private knowledge that the player of a seat gets, or None for an evaluated seat."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:
-        """Return the fields that the game adds to the episode's public record, from the state and the log."""
+        """Return the fields that the game adds to the public record of the episode with these events."""
         return {}
 
     def private_record(self) -> dict[str, Any]:
-        """Return the fields of the episode's private record, which may reveal the solution."""
+        """Return the fields of the episode's private record. They may reveal the solution."""
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return measured durations in seconds, by name, for the file of timings."""
+        """Return durations in seconds that were measured in the episode, by name."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
-        """Release databases and other resources. Calling this twice is fine."""
+        """Release databases and other resources. This method may be called more than once."""
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return the innermost method of the rules that an exception passed through, such as ` in Guess.play`.
+    """Return the end of an error message that names the method of the rules that failed: ` in Guess.play`.
 
-    The result is an empty string if the exception passed through no method of the rules.
+    The result is an empty string if the exception was not raised in a method of the rules.
     """
     method, trace = "", error.__traceback__
     while trace is not None:

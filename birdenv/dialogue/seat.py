@@ -1,7 +1,7 @@
-"""Declarations of the seats of a game, their actions, and the fields of the actions.
+"""Declarations of a game's seats (the roles in the game), their actions, and the fields of the actions.
 
-The declarations are known before any episode. Action spaces, tool schemas, forms and help texts follow from
-them.
+Action spaces, tool schemas, forms and help texts are derived from these declarations, which are the same in
+all episodes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from birdenv.dialogue.move import DECORATIVE
 from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16
-"""The largest number of characters in a text field; a move with a longer text is refused."""
+"""The default limit for the number of characters in a text field. A move with a longer text is refused."""
 
 CUT: Final = "cut"
-"""The log keeps `{"cut": length}` in place of a text that is too long."""
+"""The key of the object `{"cut": length}`, which replaces a text in the log that is too long."""
 
 SEPARATOR: Final = "|"
-"""Separates the texts of an action with several text fields where only one text can be given."""
+"""The separator between the fields of an action, in formats that write all fields as one text."""
 
 Fault: TypeAlias = Literal["unknown", "illegal", "malformed", "too_long", "empty"]
-"""Why a move is refused: the action does not exist, is not possible now, or its data does not fit."""
+"""The reason why a move is refused: its action does not exist or is not possible, or its data is invalid."""
 
 FieldKind: TypeAlias = Literal["text", "code", "number", "integer", "item"]
 
@@ -34,16 +34,16 @@ _TEXTS: Final = ("text", "code")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One argument of an action.
+    """The declaration of an argument of an action.
 
     Attributes:
-        name: the argument's name.
-        kind: `text` (words) and `code` are Unicode texts; `number` and `integer` lie in [low, high]; `item`
-            is one of the seat's `choices` (the value, not its index).
-        low: the smallest number.
-        high: the largest number.
+        name: the name of the argument.
+        kind: the kind of value: natural language (`text`), source code (`code`), a `number` or `integer` from
+            `low` to `high`, or one of the choices that the view of the seat lists (`item`).
+        low: the smallest permitted number.
+        high: the largest permitted number.
         max_length: the largest number of characters in a text.
-        optional: True if the argument may be left out (null).
+        optional: True if the argument may be missing (null).
         empty: True if a text may be blank.
         about: one sentence for tool descriptions; if it is empty, they describe the permitted values.
     """
@@ -59,13 +59,13 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Return True if the values of the field are texts: words or code."""
+        """Return True if the values of the field are texts, in natural language or source code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
-        """Return why `value` does not fit this field, or None if it fits.
+        """Return the reason why `value` is not valid for this field, or None if it is valid.
 
-        NaN and booleans do not count as numbers.
+        NaN and booleans do not count as numbers. `choices` are the possible values of an `item`.
         """
         if value is None and self.optional:
             return None
@@ -81,11 +81,11 @@ class Field:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole and (self.kind == "integer" or not isinstance(value, float)):
             return "malformed"
-        is_finite = abs(value) <= sys.float_info.max  # and no integer that is no float
+        is_finite = abs(value) <= sys.float_info.max  # False for integers that no float can represent
         return None if is_finite and self.low <= value <= self.high else "malformed"
 
     def wanted(self, choices: Sequence[Any] = ()) -> str:
-        """Return a description of the values that fit this field."""
+        """Return a description of the permitted values, for error messages and tool descriptions."""
         if self.is_text:
             blank = "" if self.empty or self.optional else " that is not blank"
             words = f"{self.kind} of at most {self.max_length:,} characters{blank}"
@@ -113,14 +113,14 @@ class Field:
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a seat.
+    """The declaration of an action of a seat.
 
-    The `data` of a move is None if the action has no fields, the value if it has one field, and a mapping
-    from field names to values if it has several.
+    The data of a move with the action is None if the action has no fields, a single value if it has one
+    field, and a mapping from field names to values if it has several fields.
 
     Attributes:
         name: the name of the action.
-        fields: the arguments, in order.
+        fields: the arguments of the action, in order.
         about: one sentence for tool descriptions, buttons and help.
     """
 
@@ -129,7 +129,7 @@ class Action:
     about: str = ""
 
     def fault(self, data: Any, choices: Sequence[Any] = ()) -> Fault | None:
-        """Return why `data` does not fit this action, or None if it fits."""
+        """Return the reason why `data` is not valid for this action, or None if it is valid."""
         fields = self.fields
         if len(fields) == 1:
             return fields[0].fault(data, choices)
@@ -141,22 +141,22 @@ class Action:
         return next((fault for fault in faults if fault is not None), None)
 
     def needed(self, choices: Sequence[Any] = ()) -> str:
-        """Return a description of the data that a move with this action must have."""
+        """Return a description of the data that this action needs, for error messages."""
         fields = "; ".join(f"{each.name}: {each.wanted(choices)}" for each in self.fields)
         return f"{self.name} needs {fields or 'no data'}"
 
     @cached_property
     def is_text(self) -> bool:
-        """Return True if the data of a move is a single text."""
+        """Return True if the data of the action is a single text."""
         return len(self.fields) == 1 and self.fields[0].is_text
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """Return a function that does the same as `fault`, but is faster for actions with one field."""
+        """Return a function that is equivalent to `fault`, but faster for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the data of a move from the named arguments of a tool call.
+        """Convert the named arguments of a tool call to the data of a move.
 
         Raises:
             ValueError: an argument is unknown or missing.
@@ -170,13 +170,13 @@ class Action:
         return dict(arguments) if names else None
 
     def arguments_of(self, data: Any) -> dict[str, Any]:
-        """Return the data of a move as named arguments."""
+        """Convert the data of a move to the named arguments of a tool call."""
         if len(self.fields) == 1:
             return {self.fields[0].name: data}
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Convert text to the data of a move. `SEPARATOR` separates the fields in the text."""
+        """Convert text, in which `SEPARATOR` separates the fields, to the data of a move."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -184,7 +184,7 @@ class Action:
         return dict(zip(texts, parts, strict=False)) if texts else None
 
     def text_of(self, data: Any) -> str:
-        """Return all texts in the data of a move as one text, separated by `SEPARATOR`."""
+        """Return the texts in the data of a move as one text, with `SEPARATOR` between the fields."""
         if isinstance(data, str) and self.is_text:
             return data
         arguments = self.arguments_of(data)
@@ -203,20 +203,21 @@ class Action:
 
 @dataclass(frozen=True)
 class Seat:
-    """One side of a game.
+    """The declaration of a seat: a role in a game, which one player has in each episode.
 
     Attributes:
         name: the name of the seat, such as `system`, `user` or `buyer`.
-        actions: the actions. An action's index is its `kind` in action spaces, so only append to them.
-        voices: the names of those who send messages to this seat, the house last. The index of a voice is the
-            `sender` in observations.
-        gauges: the limited resources, such as `turns_left` or `budget`, with their largest values. In
-            observation spaces, an integer becomes a `Discrete`, and any other number a `Box`.
-        phases: the number of phases.
-        waits: True if the player may wait, that is, say nothing.
-        items: the largest number of `choices` in an episode.
-        guide: explains the game to a person in the seat; models and programs read the instruction.
-        words: the words that pages use for a person in the seat.
+        actions: the actions of the seat. The index of an action is its `kind` in action spaces, so append new
+            actions.
+        voices: the names of the possible senders of a message to the seat; the house (birdenv itself) is the
+            last. The index of a name is the `sender` in observations.
+        gauges: the largest value of each limited resource, such as `turns_left` or `budget`, by name. In an
+            observation space, an integer becomes a `Discrete`, and any other number a `Box`.
+        phases: the largest number of phases in an episode.
+        waits: True if the player may wait instead of moving.
+        items: the largest number of values from which a field of the kind `item` can be chosen.
+        guide: an explanation of the game for a person in the seat; models and programs get the instruction.
+        words: the texts that web pages show to a person in the seat.
     """
 
     name: str
@@ -238,10 +239,10 @@ class Seat:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Return the names of the actions, in order."""
+        """Return the names of the seat's actions, in order."""
         return tuple(action.name for action in self.actions)
 
     @cached_property
     def by_name(self) -> Mapping[str, Action]:
-        """Return the actions by name."""
+        """Return the seat's actions by name."""
         return {action.name: action for action in self.actions}

@@ -1,4 +1,4 @@
-"""The usage of a player: model calls, tokens and money (BIRD-Interact §5.2)."""
+"""The usage of a player: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from math import isfinite
 from typing import Any, Final, Protocol, runtime_checkable
 
 _MOST: Final = 2**53
-"""The upper limit of figures and sums. Not every JSON reader can represent larger numbers exactly."""
+"""The largest possible figure or sum. Not every JSON reader can represent larger numbers exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one player used in one episode. A figure that is not known is None.
+    """The model calls of one player in one episode. A figure that is not known is None.
 
     Attributes:
         calls: the number of model calls.
-        prompt_tokens: the tokens of all prompts together, as the endpoint counts them.
-        completion_tokens: the tokens of all completions together.
-        cost_usd: the price in US dollars.
+        prompt_tokens: the number of tokens in all prompts, as the endpoint counts them.
+        completion_tokens: the number of tokens in all completions, as the endpoint counts them.
+        cost_usd: the total price in US dollars.
 
     Raises:
         ValueError: a figure is not a number from 0 to 2**53.
@@ -37,7 +37,7 @@ class Usage:
                 raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None (not known)")
 
     def __add__(self, other: Usage) -> Usage:
-        """Add two costs. A figure that only one of them knows is kept. A sum is at most 2**53."""
+        """Return the sum of two usages. A figure that is unknown in one of them counts as 0."""
         sums = {}
         for name, mine in asdict(self).items():
             known = [value for value in (mine, getattr(other, name)) if value is not None]
@@ -45,19 +45,19 @@ class Usage:
         return Usage(**sums)
 
     def to_json(self) -> dict[str, int | float]:
-        """Return the known figures by name."""
+        """Return the known figures by name, as a JSON object."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @runtime_checkable
 class ReportsUsage(Protocol):
-    """A player that reports the usage of its episode."""
+    """A player that reports its usage of models in the episode."""
 
     def usage(self) -> Usage | None: ...
 
 
 def usage_of(player: Any) -> Usage | None:
-    """Return the usage that a player reports, or None if it reports nothing.
+    """Return the usage that a player reports, or None if the player reports no usage.
 
     Raises:
         TypeError: the player's `usage()` returned neither a `Usage` nor None.

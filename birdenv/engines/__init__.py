@@ -1,16 +1,17 @@
 """Engines, which play the episodes of a run.
 
-The engine `threads` plays in the process of the run, `processes` in other processes of this machine, and
-`ray` on a cluster. Other packages can add engines with the entry-point group `birdenv.engines`. An entry
-point names a function that takes the number of episodes in flight and the `--address`, and returns an
-`Engine`.
+The engine `threads` plays episodes in the process of the run, `processes` in other processes of this machine,
+and `ray` on a cluster. Other packages can add engines with the entry-point group `birdenv.engines`. An entry
+point names a function that takes the number of episodes to play at the same time and the value of
+`--address`, and returns an `Engine`.
 
     def my_engine(parallel: int, address: str | None) -> Engine: ...
 
-An engine sends `Work` to each worker once, and a `Job` for each episode. A worker calls `work.open()`, which
-compares the worker's data and code with the run's, and makes the players. Then the worker calls
-`work.play(job)`, from any thread, and finally `work.close()`. The run's process calls `work.lost(job, why)`
-for an episode that cannot be played. `Crew` does all this for workers that may die.
+An engine sends a `Work` object to each worker once, and a `Job` for each episode. A worker first calls
+`work.open()`, which checks that the worker has the data and the code of the run, and creates the players.
+Then the worker calls `work.play(job)`, from any thread, and finally `work.close()`. The process of the run
+calls `work.lost(job, why)` for an episode that cannot be played. `Crew` does all this for workers that may
+die.
 """
 
 from birdenv.engines._crew import Crew, Worker, WorkerLostError

@@ -11,33 +11,37 @@ from birdenv.errors import BirdenvError, RunEndedError
 from birdenv.runs.jobs import Job, JobResult, Work
 
 TRIALS: Final = 3
-"""How often an episode is tried if its worker dies. All trials but the first have a worker of their own."""
+"""The number of attempts to play an episode whose worker dies. Each later attempt has a separate worker."""
 
 
 class WorkerLostError(BirdenvError):
-    """A worker has died or can no longer be reached. The message says what happened."""
+    """A worker has died or can no longer be reached."""
 
 
 class Worker(Protocol):
-    """A process that has opened the work, on this or another machine. Several threads may give it jobs."""
+    """A worker process on this or another machine. Several threads may give it jobs at the same time."""
 
     def play(self, job: Job) -> JobResult:
-        """Play a job. Raises `WorkerLostError` if the worker is lost."""
+        """Play a job, and return its result.
+
+        Raises:
+            WorkerLostError: the worker was lost.
+        """
 
     def end(self) -> None:
-        """End the worker's process and its children at once. Jobs in progress are lost."""
+        """End the process of the worker and its children at once. Jobs in progress are lost."""
 
 
 class Crew:
-    """Workers that share the episodes in flight.
+    """Workers that share the episodes of a run.
 
-    When a worker dies, another worker takes its place, and each episode that was in progress is played again
-    in a worker of its own. So an episode that always kills its worker does not affect other episodes.
+    When a worker dies, another worker replaces it, and each episode that was in progress is played again in a
+    separate worker. So an episode that always kills its worker does not affect other episodes.
 
     Args:
         work: the work of the run.
-        start: starts a worker, and returns it when it has opened the work. Raises `WorkerLostError` if the
-            worker dies first, and `InputError` if the worker cannot open the work.
+        start: starts a worker, and returns it when it has opened the work. The function raises
+            `WorkerLostError` if the worker dies first, and `InputError` if it cannot open the work.
         count: the number of workers.
     """
 
@@ -50,7 +54,7 @@ class Crew:
         self._is_over = False
 
     def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[JobResult]:
-        """Play jobs, `parallel` at a time, and yield their results. Finally, end all workers."""
+        """Play jobs, at most `parallel` at a time, and yield their results. Finally, end all workers."""
         try:
             yield from in_flight(self._play, jobs, parallel)
         finally:
@@ -112,7 +116,7 @@ class Crew:
 
 
 class _Slot:
-    """The place of a worker, which is started for the first job."""
+    """The place of one worker, which is started when it gets its first job."""
 
     def __init__(self) -> None:
         self.worker: Worker | None = None

@@ -1,8 +1,7 @@
 """The engine `processes`, which plays episodes in several processes of this machine.
 
-It helps if a single process cannot use all processors.
-
-This module runs on both sides: `Processes` in the run's process, `main` in each worker.
+This engine is faster than `threads` if a single process cannot use all processors. `Processes` runs in the
+process of the run, and `main` in each worker.
 """
 
 from __future__ import annotations
@@ -20,15 +19,18 @@ from birdenv.processes.process import ChildProcess, Death, SideChannel
 from birdenv.runs.jobs import Job, JobResult, Work
 
 MOST_BYTES: Final = 2**30
-"""Maximum size of a message from a worker. A worker that sends more is ended."""
+"""The maximum size of a message from a worker in bytes. A worker that sends a larger message is ended."""
 
 
 class Processes:
-    """Plays episodes in one process for each processor, several at a time in each if necessary.
+    """The engine `processes`, with one worker process for each processor.
 
     Args:
-        parallel: number of episodes played at the same time, over all processes.
+        parallel: the number of episodes that are played at the same time, in all processes together.
         address: must be None.
+
+    Attributes:
+        workers: the number of worker processes.
     """
 
     def __init__(self, parallel: int, address: str | None = None) -> None:
@@ -37,7 +39,7 @@ class Processes:
         self.workers = min(parallel, processors())
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
-        """Play all jobs."""
+        """Play all jobs, and yield their results."""
         return Crew(work, _Process, self.workers).play_all(jobs, self._parallel)
 
 
@@ -47,7 +49,7 @@ def processors() -> int:
 
 
 class _Process:
-    """A worker process, and a connection to it for each thread that plays in it."""
+    """A worker process, with a connection for each thread that gives it jobs."""
 
     def __init__(self, work: Work) -> None:
         self._process = ChildProcess(__name__, sees="everything")
@@ -78,7 +80,7 @@ class _Process:
 
 
 def main(owner: Owner) -> None:
-    """Open the work that the owner sends, then play jobs. Each connection has a thread until it closes."""
+    """Run a worker: open the work that the owner sends, and play jobs, with a thread for each connection."""
     worker = _Opened()
     if not owner.serve_once(worker.open):
         return

@@ -1,7 +1,7 @@
-"""The engine `ray`: play episodes in actors of a Ray cluster, several at a time in threads of each actor.
+"""The engine `ray`, which plays episodes in threads of actors in a Ray cluster.
 
-This engine needs only the core of Ray. Without an address, the run starts Ray on this machine, and stops it
-at the end.
+This engine needs only the core of Ray. Without the address of a cluster, the run starts Ray on this machine,
+and stops it at the end.
 """
 
 from __future__ import annotations
@@ -19,26 +19,29 @@ from birdenv.errors import BirdenvError, InputError, RunEndedError, describe_err
 from birdenv.runs.jobs import Job, JobResult, Work
 
 OBJECT_STORE_BYTES: Final = 100_000_000
-"""Size of the object store of a cluster that is started here. Ray's default is a third of the memory, but
-episodes are small."""
+"""The size in bytes of the object store if the run starts Ray. Ray's default is a third of the memory, which
+is far too much for episodes."""
 
 ANSWER_SECONDS: Final = 10.0
-"""Time limit for connecting to the address of a cluster."""
+"""The time limit in seconds for connecting to a cluster."""
 
 START_SECONDS: Final = 600.0
-"""Time limit for a worker to open the work. It is long because a cluster may have to start a node first."""
+"""The time limit in seconds until a worker has opened the work. A cluster may have to start a node first."""
 
 AWAY_SECONDS: Final = 60.0
-"""Time for which an actor may be unreachable before it counts as lost."""
+"""The time in seconds for which an actor may be unreachable before it counts as lost."""
 
 
 class RayCluster:
-    """Plays episodes in one actor for each processor of the cluster, several at a time in each if necessary.
+    """The engine `ray`, with one actor for each processor of the cluster.
 
     Args:
-        parallel: number of episodes played at the same time, over all actors.
-        address: the address of a running cluster. If it is None, `RAY_ADDRESS` names the cluster. If that is
-            not set either, Ray is started on this machine.
+        parallel: the number of episodes that are played at the same time, in all actors together.
+        address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
+            cluster. Without either, Ray is started on this machine.
+
+    Attributes:
+        workers: the number of actors.
 
     Raises:
         InputError: Ray is not installed, or the cluster cannot be used.
@@ -65,7 +68,7 @@ class RayCluster:
         self.workers = max(1, min(parallel, int(ray.cluster_resources().get("CPU", 1))))
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
-        """Play all jobs."""
+        """Play all jobs, and yield their results."""
         threads = -(-self._parallel // self.workers)
         crew = Crew(work, lambda work: _Actor(self._ray, work, threads), self.workers)
         return crew.play_all(jobs, self._parallel)
@@ -92,7 +95,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 class _Remote:
-    """The actor: the work, opened in a process of the cluster."""
+    """The class of the actors, each of which opens the work and plays jobs in a process of the cluster."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -105,9 +108,9 @@ class _Remote:
 
 
 class _Actor:
-    """The handle of an actor in the run's process.
+    """A worker that is an actor of the cluster, as the process of the run sees it.
 
-    Actors reserve no processor, so that a replacement finds room even if nodes are lost.
+    Actors reserve no processor, so that a new actor can start even if nodes are lost.
     """
 
     def __init__(self, ray: Any, work: Work, threads: int) -> None:

@@ -1,4 +1,4 @@
-"""The engine `threads`, which plays episodes in the run's own process."""
+"""The engine `threads`, which plays episodes in the process of the run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from birdenv.runs.jobs import Job, JobResult, Work
 def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
     """Play jobs in `count` threads, and yield the result of each job as soon as the job is done.
 
-    Jobs are taken from the iterator in the caller's thread, after the caller has handled the previous result.
-    The threads are daemons, so Ctrl-C ends the program without waiting for running statements.
+    The iterator runs in the caller's thread, and advances only after the caller has handled a result. The
+    threads are daemons, so Ctrl-C ends the program without waiting for running statements.
     """
     if count <= 1:
         yield from map(play, jobs)
@@ -53,11 +53,15 @@ def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int)
 
 
 class Threads:
-    """Plays episodes in threads of the run's process, so players may be Python objects, not only specs.
+    """The engine `threads`. Players may be any Python objects, because they stay in the process of the run.
 
     Args:
-        parallel: number of episodes played at the same time.
+        parallel: the number of episodes that are played at the same time.
         address: must be None.
+
+    Attributes:
+        workers: the number of processes that play episodes, which is 1.
+        shares_process: True, because this process is the process of the run.
     """
 
     workers: Final = 1
@@ -68,12 +72,12 @@ class Threads:
         self._parallel = parallel
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
-        """Play all jobs."""
+        """Play all jobs, and yield their results."""
         return in_flight(work.play, jobs, self._parallel)
 
 
 def refuse_address(address: str | None, engine: str) -> None:
-    """Raise an `InputError` if an address is given to an engine that does not use one."""
+    """Raise `InputError` if an address is given, because the engine does not use addresses."""
     if address is not None:
         raise InputError(
             f"the engine {engine} does not use an address: add --engine ray, or leave --address out"

@@ -1,13 +1,13 @@
 """Gymnasium and PettingZoo environments for any registered game.
 
 * `CInteractEnv`, `AInteractEnv`, `BirdSqlEnv`: environments that `import birdenv` registers with Gymnasium
-* `DialogueEnv`: an environment for any game and seat
-* `DialogueVectorEnv`: a batch of environments (`gymnasium.make_vec`)
-* `DialogueAEC`, `DialogueParallel`: any game in PettingZoo's two forms
-* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, with an agent in the user's seat, too
+* `DialogueEnv`: a Gymnasium environment for one seat of any game
+* `DialogueVectorEnv`: a batch of such environments (`gymnasium.make_vec`)
+* `DialogueAEC`, `DialogueParallel`: PettingZoo environments for any game, in PettingZoo's two forms
+* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, with agents as the system and as the user
 * `birdenv.envs.wrappers`: wrappers for language models and for reward shaping
-* `birdenv.envs.candidates`: the setting for learning when to ask
-* `birdenv.envs.sb3`: a batch of that setting for Stable-Baselines3
+* `birdenv.envs.candidates`: an environment with numeric observations, to learn when to ask a question
+* `birdenv.envs.sb3`: the candidate environments for Stable-Baselines3
 """
 
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import PettingZoo and the candidate setting only when they are used."""
+    """Import the names that need PettingZoo or the candidate environments only when they are used."""
     if name in ("DialogueAEC", "DialogueParallel"):
         from birdenv.envs import pettingzoo
 

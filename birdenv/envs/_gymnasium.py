@@ -1,4 +1,4 @@
-"""The Gymnasium environment of one seat of a game; the other seats are played inside `step`."""
+"""The Gymnasium environment of one seat of a game. Players in the other seats move inside `step`."""
 
 from __future__ import annotations
 
@@ -23,27 +23,31 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     """An environment for one seat of any registered game.
 
     Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
-    `sender` (the index of the speaker in the seat's `voices`), `phase`, `action_mask` (which kinds of action
-    are legal), and the seat's gauges. Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward
-    of a step is what the seat earned in that step.
+    `sender` (the index of the last sender in the seat's `voices`), `phase`, `action_mask` (the kinds of
+    action that are legal), and what is left of the seat's limited resources, such as `turns_left`. Action:
+    `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the seat earned
+    in this step.
 
     `info` holds `instance_id` and the game's public extras. After a refused action, `info` also holds
     `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
     the action). At the end of an episode, it also holds the public outcome.
 
-    Observations, `info`, `spec` and public attributes never contain the private half of a task. However, the
-    private half is in the memory of the same process, where malicious code can find it. Run agents that you
-    do not trust in a separate process.
+    Observations, `info`, `spec` and public attributes never contain the private part of a task, such as its
+    gold SQL. However, this part is in the memory of the same process, where malicious code can find it. Run
+    agents that you do not trust in a separate process.
 
     Pickling keeps the settings but not the running episode.
 
     Args:
-        game: the game's name.
+        game: the name of the game.
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
             every reset and step.
-        sampling: which tasks are drawn by resets that name no task, and how often; see `sample_tasks`.
+        sampling: which tasks a reset without options draws, and how often; see `sample_tasks`.
         **settings: settings of the game, and the players of the other seats, by seat name.
+
+    Attributes:
+        kinds: the names of the seat's actions. The index of a name is the `kind` of an action.
 
     Raises:
         InputError: settings, files or names cannot be used.
@@ -82,16 +86,16 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The ids of the tasks. The reset option `index` is an index into them."""
+        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
         """Set which tasks later resets draw, and how often. Use this for a curriculum.
 
         Args:
-            sampling: the keys `instance_id`, `database` and `difficulty`, each with a name, a list of names,
-                or a mapping from names to weights. Tasks that a key does not name are not drawn. If several
-                keys weight a task, its weights are multiplied. None draws all tasks equally often.
+            sampling: a mapping with some of the keys `instance_id`, `database` and `difficulty`, each with a
+                name, a list of names, or a mapping from names to weights. A task is drawn only if each key
+                names it. The weights of a task are multiplied. None draws all tasks equally often.
 
         Raises:
             InputError: a name or a weight cannot be used, or no task is left to draw.
@@ -103,8 +107,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode with a random task, or with a task that `options` select.
 
-        No episode is over before its first step: if another player speaks first and ends the dialogue at
-        once, the dialogue starts again, and the agent speaks first.
+        If another seat begins and ends the dialogue before the agent can act, the dialogue starts again, and
+        the agent moves first.
 
         Args:
             seed: the seed for the choice of tasks and for the players of the other seats.
@@ -118,12 +122,12 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Apply an action.
+        """Play an action of the agent.
 
-        A move is refused if it is not legal now, or if its text is too long or empty. A refused move costs
-        what the protocol says, and `info["refused"]` gives the reason. A fault of the machine (`infra_error`)
-        or of another seat's player (`partner error`) truncates the episode and sets `info["void"]`; leave
-        such episodes out of training.
+        An action is refused if it is not legal now, or if its text is too long or empty. The protocol decides
+        what a refused action costs, and `info["refused"]` gives the reason. An infrastructure failure
+        (`infra_error`) or a failure of another seat's player (`partner error`) truncates the episode and sets
+        `info["void"]`; leave such episodes out of training.
 
         Raises:
             InvalidAction: the action is not in the action space: a wrong type, a missing key, or a kind out
@@ -200,11 +204,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the seat has seen, from the index `after` on. Wrappers use this."""
+        """Return the events that the agent's seat has seen, without the first `after` events."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print what is new since the last call (`human`)."""
+        """Return the dialogue so far (`ansi`), or print the part since the last call (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)
@@ -292,7 +296,13 @@ class BirdSqlEnv(_OfOneGame):
 
 
 def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: int) -> str:
-    """Return a dialogue as text: the title, the opening, and every action and message with its speaker."""
+    """Return a dialogue as text: a title, the opening, and every action and message with its speaker.
+
+    Args:
+        title: facts about the task for the first line, such as its id.
+        dialogue: the dialogue; None before the first episode.
+        index: the index of the seat whose view of the dialogue is returned.
+    """
     lines = [" ".join(str(value) for value in title.values())]
     if dialogue is None:
         return lines[0]

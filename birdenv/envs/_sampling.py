@@ -1,4 +1,4 @@
-"""Draw the task of an episode, with equal probabilities or by weights."""
+"""The random choice of the task of an episode, with equal or different probabilities."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RESET_OPTIONS: Final = (*_WEIGHED, "index")
 
 
 class Sampler:
-    """Draws the tasks of an arena at random.
+    """A source of random tasks of an arena.
 
     Args:
-        arena: the game.
-        sampling: as in `DialogueEnv.sample_tasks`.
+        arena: the arena with the tasks.
+        sampling: the tasks that may be drawn, and their weights (see `DialogueEnv.sample_tasks`).
 
     Raises:
         InputError: a name or a weight cannot be used, or no task is left to draw.
@@ -42,7 +42,11 @@ class Sampler:
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Draw a random task among those that `options` select or, without options, that `sampling` selects.
+        """Return the id of a random task. Without `options`, the argument `sampling` of the class applies.
+
+        Args:
+            rng: the random generator.
+            options: the reset options that select tasks: the keys of `sampling`, or `index`.
 
         Raises:
             InputError: an option or a task is not known, or `index` is out of range.
@@ -96,7 +100,7 @@ class Sampler:
                 raise InputError(f"no {what} {name!r}; this environment has {have}")
 
     def _names(self, field: str) -> Sequence[Any]:
-        """Return the value of a field for each task."""
+        """Return the value of a field for each task, in the order of the tasks."""
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
@@ -113,10 +117,10 @@ class Sampler:
 
 
 def checked_index(index: Any, count: int) -> int:
-    """Return `index` as an int if it is the index of one of `count` tasks.
+    """Return `index` as an int, after checking that it is the index of one of `count` tasks.
 
     Raises:
-        InputError: the index is not a whole number, or out of range.
+        InputError: the index is not a whole number, or is out of range.
     """
     is_whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
     if not is_whole or not 0 <= index < count:

@@ -19,30 +19,30 @@ from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 
 INSTRUCTION_LENGTH: Final = 2**18
-"""Maximum number of characters of an instruction. For a message, in both directions, it is `MAX_TEXT`."""
+"""The maximum number of characters in an instruction. The maximum for other texts is `MAX_TEXT`."""
 
 _MASKS_AT_ONCE: Final = 16
-"""Masks are made in batches, because making a single array after a statement costs five times as much."""
+"""The number of masks that are made at once. Making single arrays takes five times as long after SQL ran."""
 
-_move = partial(tuple.__new__, Move)  # takes all fields in half the time of `Move(...)`
+_move = partial(tuple.__new__, Move)  # needs all fields; takes half the time of `Move(...)`
 
 
 class SeatSpaces:
-    """The observation and action spaces of a seat. Converts views to observations, and actions to moves.
+    """The observation and action spaces of a seat, with conversions from views and to moves.
 
     Args:
-        seat: the seat.
+        seat: the declaration of the seat.
         mask: the name of the observation field that marks the legal actions.
 
     Attributes:
-        observations: the space of the seat's observations. Each gauge is a field: `Discrete` if its maximum
-            is a whole number, else a `Box` of shape (1,).
+        observations: the space of the seat's observations. Each limited resource (gauge) is a field:
+            `Discrete` if its maximum is a whole number, and otherwise a `Box` of shape (1,).
         actions: the space of the seat's actions. The field `kind` is an index in `seat.actions`; if the seat
             may wait, the number after the last index means to wait. The field `text` holds the text of the
             action, and `item` the index of a choice. Each numeric field has the shape (1,) and is scaled to
             the range from 0 to 1 (see `Rules.scale`).
-        has_text_only: True if actions have no fields except `kind` and `text`. Then `move` does not need
-            `choices` and `scale`.
+        has_text_only: True if `kind` and `text` are the only fields of actions, so that `move` does not need
+            the arguments `choices` and `scale`.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -50,7 +50,7 @@ class SeatSpaces:
         self.actions = _action_space(seat)
         self._seat = seat
         self._mask = mask
-        self._masks: dict[tuple[str, ...], list[npt.NDArray[np.int8]]] = {}  # unused ones by legal actions
+        self._masks: dict[tuple[str, ...], list[npt.NDArray[np.int8]]] = {}  # unused masks, by legal actions
         self._voices = {voice: place for place, voice in enumerate(seat.voices)}
         self._house = len(seat.voices) - 1
         self._gauges = [(name, most, isinstance(most, int)) for name, most in seat.gauges.items()]
@@ -58,10 +58,10 @@ class SeatSpaces:
         self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
-        """Convert a view to an observation. A message that is too long is cut and ends with a note.
+        """Convert a view to an observation. A message that is too long is cut, and ends with a note.
 
         Raises:
-            BenchmarkError: the instruction is too long; it is not cut, because it contains the schema.
+            BenchmarkError: the instruction is too long. It must not be cut, because it contains the schema.
         """
         instruction, message, legal, gauges = view.instruction, view.message, view.legal, view.gauges
         if len(instruction) > INSTRUCTION_LENGTH:
@@ -92,12 +92,12 @@ class SeatSpaces:
     ) -> Move | None:
         """Convert an action to a move, or to None if the action is to wait.
 
-        A text that is too long or a number out of bounds still becomes a move, which the dialogue refuses.
+        Text that is too long and numbers out of bounds are converted, too; the dialogue refuses such a move.
 
         Args:
-            action: a member of `actions` or a `Move`.
-            choices: the values that `item` selects from.
-            scale: by field, the maximum of a number in this episode, if it differs from the declared
+            action: a member of the space `actions`, or a `Move`.
+            choices: the values from which the field `item` selects.
+            scale: the maximum of each numeric field in this episode, by name; by default, the declared
                 maximum.
 
         Raises:
@@ -194,7 +194,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
 
 
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
-    """Combine observations into a member of the batched space, made of arrays and tuples of texts."""
+    """Combine observations into a member of the batched space, which has arrays and tuples of texts."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
     return {
         name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)

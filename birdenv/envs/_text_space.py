@@ -1,9 +1,9 @@
-"""A space of Unicode texts that processes can share.
+"""A space of Unicode texts whose members can be in memory that processes share.
 
-`AsyncVectorEnv` reads observations from shared memory only once, when it is made. Every later step returns
-deep copies of what it read then. This works for arrays, because they are views of the shared memory. It does
-not work for the strings of Gymnasium's own `Text`, which never change again. This space therefore reads
-`SharedTexts`: a view of the shared memory whose deep copy is a tuple of the current texts.
+Gymnasium's `AsyncVectorEnv` reads the observations from shared memory only once, and every step returns deep
+copies of the result. Arrays are views of the shared memory, so their copies are up to date, but the strings
+of Gymnasium's own `Text` never change. The space in this module therefore returns `SharedTexts`: a view of
+the shared memory whose deep copy is a tuple of the current texts.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from gymnasium.wrappers.utils import create_zero_array
 
 T = TypeVar("T")
 SHARED_BYTES = 2**20
-"""Maximum size in bytes of a text in shared memory, for each environment."""
+"""The maximum size in bytes of a text in shared memory, for each environment."""
 
 _LENGTH_BYTES = 8
 _LONGEST_CHARACTER = 4  # bytes in UTF-8
 
 
 class SpaceAsText(Space[T], Generic[T]):
-    """A space whose members can be encoded as text of at most `max_length` characters.
+    """A space whose members can be written as text of at most `max_length` characters.
 
-    Subclasses define `contains`, `sample`, `encode` and `decode`.
+    A subclass defines `contains`, `sample`, `encode` and `decode`.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class SpaceAsText(Space[T], Generic[T]):
         batch_differing_spaces.register(cls)(_batch_differing)  # Gymnasium looks up the exact class
 
     def encode(self, value: T) -> str:
-        """Return the member as text."""
+        """Return a member of the space as text."""
         raise NotImplementedError
 
     def decode(self, text: str) -> T:
-        """Return the member that `encode` wrote."""
+        """Return the member of the space that `encode` converted to this text."""
         raise NotImplementedError
 
     @property
@@ -63,7 +63,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """The number of bytes that the longest member may take up in shared memory."""
+        """Return the number of bytes that a member may take up in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:
@@ -167,7 +167,7 @@ def _unflatten(space: SpaceAsText[T], x: T) -> T:
 
 @create_zero_array.register(SpaceAsText)
 def _zero(space: SpaceAsText[T]) -> T:
-    """Return the text with which a stack of frames is padded at the start."""
+    """Return the empty member, with which Gymnasium pads a stack of frames at the start."""
     return space.decode("")
 
 

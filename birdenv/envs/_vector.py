@@ -1,4 +1,4 @@
-"""The vector environment, which steps a batch of dialogues in one process."""
+"""Vector environments, which step a batch of dialogues in one process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Bools = npt.NDArray[np.bool_]
 
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each of `count` environments. A single number i gives the seeds i, i + 1, ..."""
+    """Return a seed for each of `count` environments. A single number i becomes i, i + 1, and so on."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
@@ -31,7 +31,11 @@ def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[
 
 
 def mask_of_batch(mask: Any, count: int) -> _Bools:
-    """Check the option `reset_mask` for `count` environments, and return it; None selects all of them."""
+    """Return the option `reset_mask` as an array for `count` environments. None selects all environments.
+
+    Raises:
+        InputError: the mask has a wrong shape or type.
+    """
     if mask is None:
         return np.ones(count, dtype=np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
@@ -48,7 +52,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     episode.
 
     Args:
-        game: the game's name.
+        game: the name of the game.
         num_envs: the number of environments.
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogues as texts.
@@ -57,6 +61,9 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             action of each episode, so it is only available with `vectorization_mode="sync"`.
         sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
         **settings: settings of the game, and the players of the other seats, by seat name.
+
+    Attributes:
+        kinds: the names of the seat's actions. The index of a name is the `kind` of an action.
 
     Raises:
         InputError: settings, files or names cannot be used.
@@ -92,7 +99,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The ids of the tasks. The reset option `index` is an index into them."""
+        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
         return self.envs[0].instance_ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
@@ -103,12 +110,12 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode in every environment, or in those that the option `reset_mask` selects.
+        """Start an episode in every environment, or in the environments that `reset_mask` selects.
 
         Args:
-            seed: a list with a seed for each environment, or a number i, which gives environment k the seed
-                i + k.
-            options: the options of `DialogueEnv.reset`, for all environments, and `reset_mask`.
+            seed: a list with a seed for each environment, or a number i: environment k gets the seed i + k.
+            options: the options of `DialogueEnv.reset`, for all environments, and `reset_mask`, an array with
+                a bool for each environment.
 
         Raises:
             InputError: an option, a task or the number of seeds cannot be used.
@@ -126,7 +133,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, Any], npt.NDArray[np.float64], _Bools, _Bools, dict[str, Any]]:
-        """Apply an action in each environment.
+        """Play an action in each environment.
 
         Raises:
             ResetNeeded: autoreset is disabled, and an environment has no running episode.
@@ -155,12 +162,12 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return self._batched(), rewards, terminations, truncations, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return the dialogues so far (`ansi`), or print what is new since the last call (`human`)."""
+        """Return the dialogues so far (`ansi`), or print the part since the last call (`human`)."""
         return tuple(env.render() for env in self.envs)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the episodes and release the game's databases."""
-        for env in getattr(self, "envs", ()):  # an old Gymnasium closes one that could not be made
+        for env in getattr(self, "envs", ()):  # old Gymnasium versions also close failed instances
             env.close()
 
     def _batched(self) -> dict[str, Any]:
@@ -168,21 +175,21 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
 
 class CInteractVectorEnv(DialogueVectorEnv):
-    """A batch of `CInteractEnv`."""
+    """A batch of `CInteractEnv` environments, which accepts the same settings."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
         super().__init__("c-interact", num_envs, **arguments)
 
 
 class AInteractVectorEnv(DialogueVectorEnv):
-    """A batch of `AInteractEnv`."""
+    """A batch of `AInteractEnv` environments, which accepts the same settings."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
         super().__init__("a-interact", num_envs, **arguments)
 
 
 class BirdSqlVectorEnv(DialogueVectorEnv):
-    """A batch of `BirdSqlEnv`."""
+    """A batch of `BirdSqlEnv` environments, which accepts the same settings."""
 
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
         super().__init__("bird", num_envs, **arguments)

@@ -23,12 +23,12 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**settings: Any) -> Any:
-    """Return a `raw_env`, made with the same arguments, in which PettingZoo checks the order of calls."""
+    """Return a `raw_env` with the same arguments, wrapped so that PettingZoo checks the order of calls."""
     return OrderEnforcingWrapper(raw_env(**settings))
 
 
 class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
-    """The game in PettingZoo's parallel form. Only the action of the agent whose turn it is counts.
+    """c-Interact in PettingZoo's parallel form. In each step, only the agent whose turn it is acts.
 
     The arguments are those of `raw_env`.
     """
@@ -41,7 +41,10 @@ class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)
-    """The game without PettingZoo's checks. The arguments are those of `CInteractEnv` except `user`."""
+    """c-Interact in PettingZoo's AEC form, without PettingZoo's checks.
+
+    The arguments are those of `CInteractEnv`, except `user`.
+    """
 
     metadata: ClassVar[dict[str, Any]] = DialogueAEC.metadata | {"name": "c_interact_v0"}
 

@@ -20,10 +20,13 @@ from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
-"""The name of the mask in observations. PettingZoo's tests sample with anything called `action_mask`."""
+"""The name of the mask of legal actions in observations.
+
+It is not `action_mask`, because PettingZoo's tests pass any mask with that name to the action space.
+"""
 
 _NUMBERED: Final = re.compile(r"_\d+$")
-"""Matches the number at the end of a seat's name. PettingZoo's names of agents have such a number."""
+"""Matches a number at the end of a seat's name, which then is the name of a PettingZoo agent."""
 
 _METADATA: Final[dict[str, Any]] = {
     "name": "dialogue_v0",
@@ -57,11 +60,11 @@ class _AllSeats(EzPickle):
         self._silent = 0
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of an agent's observations."""
+        """Return the observation space of an agent."""
         return self._spaces[agent].observations
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of an agent's actions."""
+        """Return the action space of an agent."""
         return self._spaces[agent].actions
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -97,7 +100,7 @@ class _AllSeats(EzPickle):
         self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
         self._silent = 0
-        self._refused: dict[int, str] = {}  # reasons of this step by seat
+        self._refused: dict[int, str] = {}  # reasons for refusals in this step, by seat
         self.agents = list(self.possible_agents)
         return self._dialogue
 
@@ -107,7 +110,7 @@ class _AllSeats(EzPickle):
         return self._spaces[self.possible_agents[index]].move(action, choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
-        """Apply a move, or count a silent turn for None."""
+        """Play a move, or count a silent turn if the agent waits (None)."""
         dialogue = self._running()
         if made is None:
             self._silent += 1
@@ -145,23 +148,25 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """Any registered game, with an agent in each seat. The agents move one at a time.
+    """A PettingZoo environment for any registered game, in which the agents in all seats move one at a time.
 
-    The agents are named after the seats: `system_0`, `user_0`. They observe and act as in `DialogueEnv`, but
-    the mask is called `legal_kinds`. `reset` accepts the options `instance_id` and `index`; it ignores other
-    options, as PettingZoo's tests require. `infos` hold public values only, and at the end the public
-    outcome.
+    The agents are named after the seats, such as `system_0` and `user_0`. Observations and actions are those
+    of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values and, at
+    the end, the public outcome.
 
     Args:
-        game: the game's name.
-        render_mode: `human` prints, `ansi` returns the dialogue.
+        game: the name of the game.
+        render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the dialogue.
         **settings: settings of the game.
     """
 
     metadata: ClassVar[dict[str, Any]] = _METADATA | {"is_parallelizable": True}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start an episode. The options are those of `DialogueEnv.reset`; unknown options are ignored."""
+        """Start an episode.
+
+        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that others are ignored.
+        """
         dialogue = self._start(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -169,7 +174,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Apply the action of the selected agent. If the move is refused, the agent's info gives the reason.
+        """Play the action of the selected agent. If it is refused, `infos` of the agent gives the reason.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.
@@ -193,7 +198,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
             self.render()
 
     def _next(self, dialogue: Dialogue, after: int) -> str:
-        """Return the next agent whose seat may act."""
+        """Return the name of the next agent that may act, after the seat with the index `after`."""
         count = len(self._seats)
         return next(
             self.possible_agents[(after + i) % count]
@@ -212,15 +217,15 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """Any registered game, with an agent in each seat. All agents pass their actions at the same time.
+    """A PettingZoo environment for any registered game, in which the agents in all seats act simultaneously.
 
     The seats that may act at the start of a step act in the order of their indices. An action is ignored if
     its seat may not act, or if the action of an earlier seat in the same step has made it impossible. Names,
     spaces, options and infos are those of `DialogueAEC`.
 
     Args:
-        game: the game's name.
-        render_mode: `human` prints, `ansi` returns the dialogue.
+        game: the name of the game.
+        render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the dialogue.
         **settings: settings of the game.
     """
 
@@ -229,17 +234,17 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_ByAgent, _ByAgent]:
-        """Start an episode; return observations and infos by agent."""
+        """Start an episode, and return the observations and infos by agent (see `DialogueAEC.reset`)."""
         self._start(seed, options)
         return {agent: self.observe(agent) for agent in self.agents}, self._infos()
 
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[_ByAgent, dict[str, float], dict[str, bool], dict[str, bool], _ByAgent]:
-        """Apply an action of each agent.
+        """Play the actions of the agents.
 
         Returns:
-            observations, rewards, terminations, truncations and infos, by agent.
+            The observations, rewards, terminations, truncations and infos, each by agent.
 
         Raises:
             InvalidAction: an agent is unknown, or an action is not in the agent's action space.

@@ -1,4 +1,4 @@
-"""Candidate environments as a `VecEnv` of Stable-Baselines3.
+"""The candidate environments as a `VecEnv` of Stable-Baselines3.
 
 This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
 """
@@ -36,7 +36,8 @@ class CandidatesVecEnv(VecEnv):
         batch: the episodes, from `gymnasium.make_vec("birdenv/CInteractCandidates-v0", num_envs=...)`.
 
     Raises:
-        InputError: the batch is of another kind, or does not reset in the same step.
+        InputError: `batch` is another kind of environment, or does not start the next episode in the step
+            that ends one.
     """
 
     def __init__(self, batch: CInteractCandidatesVectorEnv) -> None:
@@ -53,10 +54,10 @@ class CandidatesVecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, np.intp)
 
     def reset(self) -> Any:
-        """Start an episode in every environment, with the seeds given to `seed`; return the observations.
+        """Start an episode in every environment with the seeds passed to `seed`, and return the observations.
 
         Raises:
-            InputError: reset options were set; a batch does not accept any.
+            InputError: reset options were set, which are not supported.
         """
         if any(self._options):
             raise InputError("a batch has no reset options: choose tasks and prices when you make it")
@@ -72,7 +73,7 @@ class CandidatesVecEnv(VecEnv):
         self._actions = np.asarray(actions)
 
     def step_wait(self) -> tuple[Any, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the stored actions; return observations, rewards, dones and infos."""
+        """Play the stored actions, and return the observations, rewards, dones and infos."""
         observation, rewards, ends, _, infos = self.batch.step(self._actions)
         self._returns += rewards
         self._lengths += 1
@@ -91,10 +92,10 @@ class CandidatesVecEnv(VecEnv):
         self.batch.close()
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Return the action mask of each episode. `action_masks` is the only method that can be called.
+        """Call the method `action_masks`, the only supported method, and return the mask of each episode.
 
         Raises:
-            AttributeError: another method is called.
+            AttributeError: `method_name` is another method.
         """
         if method_name != "action_masks":
             raise AttributeError(f"the episodes of a batch have no method {method_name!r}, only action_masks")
@@ -102,13 +103,13 @@ class CandidatesVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute's value for each episode. All episodes share the attributes of the batch."""
+        """Return the value of an attribute of the batch for each episode; it is the same for all episodes."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise `NotImplementedError`: the episodes of a batch share their attributes."""
+        """Raise `NotImplementedError`, because the episodes of a batch share their attributes."""
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True for `Monitor`, because infos have its `episode` entry, and False for other wrappers."""
+        """Return True if the class is `Monitor`, because infos have the entry `episode` as with `Monitor`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

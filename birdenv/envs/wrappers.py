@@ -1,10 +1,10 @@
 """Wrappers that change the form of observations and actions, or the rewards.
 
-* `ChatMessages`: chat messages and tools, for chat models
+* `ChatMessages`: chat messages and tool calls, for chat models
 * `Markup`: the prompt and the tags of the published c-Interact scripts
 * `TurnCost`: a cost for each step
 * `PotentialShaping` (with `resolved_points`): shaped rewards, which make learning easier
-* `HiddenPrice`: hides the price of a question in a candidate environment
+* `HiddenPrice`: observations of a candidate environment without the price of a question
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Json = dict[str, Any]
 
 
 class _ChatSpace(SpaceAsText[Json]):
-    """JSON objects of a seat whose text is at most `max_length` long. Only the outermost layer is checked."""
+    """A space of JSON objects of at most `max_length` characters. Only the outermost layer is checked."""
 
     def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
         super().__init__(max_length, seed=seed)
@@ -76,7 +76,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """The space of a chat model's answers. An answer is an assistant message, or a tool call alone.
+    """The space of a chat model's answers: assistant messages, and tool calls without a message.
 
     Random samples are assistant messages that call one of the seat's tools.
     """
@@ -93,14 +93,14 @@ class ChatReplies(_ChatSpace):
 
 
 class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Converts observations to the arguments of a chat call, and the model's messages to actions.
+    """A wrapper that converts observations to the arguments of a chat call, and messages to actions.
 
     Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call. `messages`
     is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
     the actions that are legal now.
 
-    Action: an assistant message with one tool call in it, or the tool call alone. A message without exactly
-    one valid tool call is an illegal action. Such a message stays in `messages`, followed by the
+    Action: an assistant message with one tool call, or the tool call without a message. A message without
+    exactly one valid tool call is an illegal action. Such a message stays in `messages`, followed by the
     environment's answer as a user message.
     """
 
@@ -144,15 +144,15 @@ _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 
 
 class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Converts observations to one growing prompt, and reads actions from the tags in a model's output.
+    """A wrapper that converts observations to one growing prompt, and tags in a model's output to actions.
 
     `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
-    A fence may also have another name of SQL, and a single statement needs no fence. If a submission contains
-    no SQL, `ERROR!` is submitted, as in the published scripts. An output without tags goes to the user
-    unchanged. If no question is possible, the prompt ends with an opening `<t>`, and SQL is searched for in
-    the whole output.
+    The opening backticks may also be followed by another name of SQL, and a single statement needs no
+    backticks. If a submission contains no SQL, `ERROR!` is submitted, as in the published scripts. An output
+    without tags is a question to the user. If no question is possible, the prompt ends with an opening `<t>`,
+    and the whole output is searched for SQL.
 
-    The published markup has only these two tags. Here, the names of the game's other actions are tags, too:
+    The published markup has only these two tags. The other actions of the game have tags with their names:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
     """
 
@@ -193,7 +193,7 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return self._prompt, reward, terminated, truncated, info
 
     def _read(self, action: Any) -> tuple[str, Any]:
-        """Return the text that the output adds to the prompt, and its action."""
+        """Return the text that a model's output adds to the prompt, and the action in the output."""
         if not self.action_space.contains(action):
             return "", Move("malformed")
         call = read_tool(action, self._legal)
@@ -221,15 +221,15 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 Potential: TypeAlias = Callable[[Any, gymnasium.Env[Any, Any]], float]
-"""A function of an observation and its environment."""
+"""A function that estimates the value of a state from an observation and its environment."""
 
-_DIGITS = 10  # to which rewards are rounded
+_DIGITS = 10  # rewards are rounded to this number of decimals
 
 
 class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Subtracts `cost` from the reward of every step.
+    """A wrapper that subtracts a cost from the reward of every step.
 
-    This changes the task: with a high cost, the best policy asks fewer questions.
+    The cost changes the task: if it is high, the best policy asks fewer questions.
 
     Args:
         env: any environment.
@@ -249,17 +249,17 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Adds `discount * potential(after) - potential(before)` to the reward of every step.
+    """A wrapper that adds `discount * potential(after) - potential(before)` to each reward.
 
-    The potential of a terminal state is 0, so every policy's return changes by the same constant, and the
-    best policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of its
-    last state, because learners bootstrap from there.
+    The potential of a terminal state is 0, so the returns of all policies change by the same constant, and
+    the best policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of
+    its last state, because learners bootstrap from there.
 
     Args:
         env: any environment.
         potential: a function of the observation and the environment, such as `resolved_points`.
-        discount: the learner's discount factor.
-        scale: a factor for the potential.
+        discount: the discount factor of the learning algorithm.
+        scale: a factor by which the potential is multiplied.
     """
 
     def __init__(
@@ -288,17 +288,16 @@ class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
 
 
 def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
-    """Return the share of a task's annotated points that the user has clarified in this episode, from 0 to 1.
+    """Return the share of a task's annotated ambiguities that the user has clarified so far, from 0 to 1.
 
-    The annotations belong to the private half of a task. Use this function for training only, never as an
-    observation.
+    The annotations are private. Use this function only to shape rewards in training, never as an observation.
 
     Args:
         observation: not used.
         env: an environment of c-Interact or a-Interact, wrapped or not.
 
     Raises:
-        InputError: the game has no annotated points.
+        InputError: the game has no annotated ambiguities.
     """
     inner = env.unwrapped
     dialogue = inner._dialogue if isinstance(inner, DialogueEnv) else None
@@ -310,14 +309,14 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """Sets the price in candidate observations to 0, to measure how much it helps to know the price."""
+    """A wrapper that sets the price in candidate observations to 0, to measure the value of knowing it."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """Return the observation without the price."""
+        """Return the observation with the price 0."""
         episode = np.array(observation["episode"])
         episode[..., EpisodeColumn.PRICE] = 0.0
         return {**observation, "episode": episode}
 
     def action_masks(self) -> Any:
-        """Return a mask of the actions that are possible now."""
+        """Return the mask of the actions that are possible now in the wrapped environment."""
         return self.env.get_wrapper_attr("action_masks")()

@@ -1,15 +1,15 @@
-"""Chat models behind OpenAI-compatible endpoints: retries, record and replay, tokens and cost.
+"""Calls of chat models at OpenAI-compatible endpoints, with retries, recording, replay and costs.
 
     models = Models(ModelSettings(base_url="http://127.0.0.1:8000/v1"))
     chat = models.chat("agent", "some-model", scope="library_1/0/system")
     completion = chat.complete([{"role": "user", "content": "Hello"}])
 
 * `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
-* `Models`: the models of a run, shared by all threads: clients, recorded calls and costs
+* `Models`: the models of a run, with their recorded calls and costs, for all threads
 * `FunctionModels`: models that are called through a function of another framework
-* `Chat`: the calls of one seat in one episode
-* `Completion`: a checked answer
-* `Prompt`: a Jinja2 template
+* `Chat`: the model calls of one seat in one episode
+* `Completion`: a checked answer of a model
+* `Prompt`: a prompt as a Jinja2 template
 
 This package does not depend on games. `openai` is imported when the first call is made.
 """

@@ -1,4 +1,4 @@
-"""Read and check the answers of endpoints. Answers differ in ways that typed clients do not notice."""
+"""The reading and checking of endpoints' answers, which differ in ways that typed clients do not notice."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PAGE: Final = re.compile(r"\s*<(?:!doctype )?html", re.IGNORECASE)
 _THINK, _THOUGHT = "<think>", "</think>"
 _BROKEN_OFF: Final = ("error", "abort")
-"""Finish reasons of a server that gave up, so that the answer is incomplete."""
+"""The finish reasons of servers that gave up before the answer was complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One answer of a model.
+    """An answer of a model.
 
     Attributes:
         message: the assistant's message as the endpoint sent it.
-        content: the text of the message; empty if there is none.
+        content: the text of the message; empty if the message has no text.
         tool_calls: the tool calls as the endpoint sent them.
         reasoning: the reasoning of the model; empty if the endpoint does not return it.
         refusal: the text with which the model refused to answer; otherwise empty.
-        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or another
-            reason.
-        prompt_tokens: the number of prompt tokens; None if the endpoint does not report it.
-        completion_tokens: the number of completion tokens; None if the endpoint does not report it.
-        cached_tokens: the number of prompt tokens that the endpoint had cached, and that cost less.
+        finish_reason: the reason why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or
+            another reason.
+        prompt_tokens: the number of prompt tokens; None if the endpoint does not report this number.
+        completion_tokens: the number of completion tokens; None if the endpoint does not report this number.
+        cached_tokens: the number of prompt tokens that the endpoint had cached, which may cost less.
         cost_usd: the cost in US dollars; None if the price is not known.
     """
 
@@ -51,14 +51,14 @@ class Completion:
 
     @property
     def raw_content(self) -> str:
-        """The text of the message, including reasoning that the server has left in it."""
+        """Return the text of the message, including reasoning that the server has left in the text."""
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message in the form that the next request contains: text and tool calls, no reasoning.
+        """Return the message for the next request: with its text and tool calls, but without reasoning.
 
-        Every tool call has an id. The arguments of a tool call are a JSON object as text; other arguments are
-        wrapped in an object.
+        Every tool call has an id, and its arguments are a JSON object as text. Arguments of another type are
+        wrapped in an object, because some servers refuse them.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -74,7 +74,7 @@ def _sendable(call: Mapping[str, Any], number: int) -> dict[str, Any]:
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
         arguments = "{}" if arguments is None else json.dumps(arguments)
-    if not _is_object(arguments):  # servers that put calls into a template refuse other values
+    if not _is_object(arguments):  # some servers refuse other values
         arguments = json.dumps({"arguments": arguments})
     name = function.get("name")
     return {
@@ -92,16 +92,16 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call, or an id made from `number` if the call has none."""
+    """Return the id of a tool call, or an id with `number` if the call has no id."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
 
 def read_completion(text: str) -> Completion:
-    """Read the body of an endpoint's answer, which should be a chat completion.
+    """Return the completion in the body of an endpoint's answer.
 
     Raises:
-        TransientError: the body is not a chat completion. The message says what it is instead.
+        TransientError: the body is not a chat completion. The message describes the body.
     """
     try:
         body = json.loads(text)
@@ -127,10 +127,10 @@ def read_completion(text: str) -> Completion:
 
 
 def check_message(message: Any, where: str) -> None:
-    """Check that a value is a message, so that a server's fault does not pass as an empty answer.
+    """Raise an error if a value is not a chat message, so that a faulty server cannot give an empty answer.
 
     Raises:
-        InputError: the value is not a message. The text of the error begins with `where`.
+        InputError: the value is not a chat message. The text of the error begins with `where`.
     """
     if not isinstance(message, dict):
         raise InputError(f"{where} is not an object")
@@ -157,7 +157,7 @@ def whole_characters(value: Any) -> Any:
 
 
 UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
-"""The usage of a request that an endpoint has refused."""
+"""The usage of a request that costs nothing, because the content filter of the endpoint refused it."""
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
@@ -185,10 +185,10 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
 
 
 def _parted(content: str) -> tuple[str, str]:
-    """Return the reasoning that a server has left in the text, and the text after it.
+    """Return the reasoning that a server has left in a text, and the text after the reasoning.
 
-    The first tag may be missing, because the prompts of some models end with it. Without the last tag, the
-    whole text is reasoning.
+    The opening tag may be missing, because the prompts of some models end with this tag. Without the closing
+    tag, the whole text is reasoning.
     """
     thought, end, words = content.lstrip().removeprefix(_THINK).rpartition(_THOUGHT)
     return (thought, words.lstrip()) if end else (words, "")
@@ -219,6 +219,6 @@ _SHOWN = 200
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text as a single line."""
+    """Return the beginning of a text as a single line, for error messages."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * _SHOWN]).split())
     return repr(line[:_SHOWN] + (" …" if len(line) > _SHOWN else "")) if line else "nothing"

@@ -1,7 +1,7 @@
-"""Count the tokens and costs of each role in a run, and check budgets.
+"""The tokens and costs of each role in a run, and the check of its budgets.
 
-Prices come from a file that the user gives, or otherwise from the package `genai-prices` if it is installed.
-Without either, prices are not known.
+Prices come from a file that the user names, or otherwise from the package `genai-prices`. If there is no file
+and the package is not installed, prices are not known.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _FIELDS: Final = ("input", "output", "cached_input")
 
 
 class TokenPrices:
-    """Prices of models, in US dollars per million tokens."""
+    """The prices of models, in US dollars per million tokens."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """Read a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
+        """Read prices from a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
 
-        `cached_input` may be left out.
+        The key `cached_input` may be missing.
 
         Raises:
-            InputError: the file cannot be read, or a price is not a number, 0 or more.
+            InputError: the file cannot be read, or a price is negative or not a number.
         """
         self._own: Mapping[str, Mapping[str, float]] = {} if file is None else _read(file)
 
@@ -73,7 +73,7 @@ def _is_price(value: Any) -> bool:
 
 
 def _listed(model: str, url: str, prompt: int, answer: int, cached: int) -> float | None:
-    """Return the cost by `genai-prices`, which knows hosted services by their URL, or None."""
+    """Return the cost according to `genai-prices`, which identifies services by their URL, or None."""
     library = _library()
     if library is None:
         return None
@@ -98,16 +98,16 @@ _LARGER: Final = "to continue, also give a larger budget"
 
 @dataclass(slots=True)
 class Account:
-    """What the calls of one role have used.
+    """The usage of all calls of one role.
 
     Attributes:
-        calls: number of answers from endpoints.
-        prompt_tokens: number of prompt tokens, as far as endpoints report them.
-        completion_tokens: number of completion tokens, as far as endpoints report them.
-        cost_usd: cost in US dollars, as far as prices are known.
-        unpriced: number of calls whose cost is not known.
-        unmetered: number of calls whose number of tokens is not known.
-        troubles: number of failed requests, by kind of failure.
+        calls: the number of answers from endpoints.
+        prompt_tokens: the number of prompt tokens, as far as endpoints report them.
+        completion_tokens: the number of completion tokens, as far as endpoints report them.
+        cost_usd: the cost in US dollars, as far as prices are known.
+        unpriced: the number of calls whose cost is not known.
+        unmetered: the number of calls whose number of tokens is not known.
+        troubles: the number of failed requests, by kind of failure.
     """
 
     calls: int = 0
@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The accounts of all roles in a run. All methods may be called from any thread."""
+    """The usage of models in a run, by role, with its budgets. Any thread may call the methods."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -130,16 +130,20 @@ class Ledger:
         self._lock = threading.Lock()
 
     def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
-        """Start from the usage of an earlier part of the run.
+        """Count the usage of an earlier part of the run, for budgets.
 
-        `unpriced` is the number of earlier calls whose cost is not known.
+        Args:
+            calls: the number of earlier calls.
+            cost: their cost in US dollars, as far as it is known.
+            tokens: the number of their tokens.
+            unpriced: the number of earlier calls whose cost is not known.
         """
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Count an answer for a role. A reused answer adds nothing."""
+        """Add an answer to the account of a role. A reused answer costs nothing, so it is not counted."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
@@ -152,15 +156,15 @@ class Ledger:
             account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
 
     def trouble(self, role: Role, kind: str) -> None:
-        """Count a failed request of a role, by the kind of failure."""
+        """Add a failed request to the account of a role."""
         with self._lock:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise a `BudgetSpentError` if a budget allows no further call.
+        """Raise `BudgetSpentError` if a budget allows no further call.
 
-        Calls in flight are not counted. The error is also raised if most answers do not report their usage,
-        because a budget cannot be enforced then.
+        Calls in progress are not counted. The error is also raised if most answers do not report their usage,
+        because then no budget can be enforced.
         """
         cost, tokens = self.totals()
         budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
@@ -185,7 +189,7 @@ class Ledger:
             return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
 
     def accounts(self) -> dict[Role, Account]:
-        """Return the account of each role, without earlier parts of the run."""
+        """Return the account of each role, without the usage of earlier parts of the run."""
         with self._lock:
             return dict(sorted(self._accounts.items()))
 

@@ -1,4 +1,4 @@
-"""Errors of endpoints, with a class for each reaction that they need, and the removal of API keys from texts.
+"""The errors of endpoints, with a class for each way to handle them, and the removal of API keys from texts.
 
 A key is recognised in every spelling that a server may use: plain, or escaped as in JSON, HTML or a URL.
 """
@@ -28,7 +28,7 @@ class BudgetSpentError(RunEndedError):
 
 
 class ReplayMissError(RunEndedError):
-    """A replayed run makes a call that was not recorded."""
+    """A replayed run makes a call that the original run did not record."""
 
 
 class ContextOverflowError(BirdenvError):

@@ -21,7 +21,7 @@ from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
 
 CALLS: Final = "private_calls.jsonl"
-"""The file of a run's calls. It is private, because prompts for a simulated user may contain the gold."""
+"""The file with a run's calls. It is private, because prompts for a simulated user may contain gold SQL."""
 
 _OVERFLOW: Final = "context overflow"
 
@@ -31,11 +31,11 @@ class Models:
 
     Attributes:
         settings: the settings of the models.
-        ledger: counts the tokens and costs of the run, and checks its budgets.
+        ledger: the tokens and costs of the run, with its budgets.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
-        """Read the files that the settings name. No model is called.
+        """Read the files that the settings name, without calling a model.
 
         Raises:
             InputError: a file cannot be read.
@@ -53,13 +53,13 @@ class Models:
         self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
 
     def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
-        """Return a chat for one seat in one episode.
+        """Return an object that calls a model for one seat in one episode.
 
         Args:
             role: the role of the seat, which decides which settings apply.
-            model: the model that the player's spec names; if empty, the settings name the model.
-            scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
-            seed: sent with every request.
+            model: the name of the model in the player's spec; if it is empty, the settings name the model.
+            scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
+            seed: the seed that is sent with every request; None for no seed.
 
         Raises:
             InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a file
@@ -75,7 +75,7 @@ class Models:
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
     def record_in(self, folder: Path) -> None:
-        """Record all calls in a run folder. Calls that the folder already contains are not made again.
+        """Record all calls in a run folder, and reuse the answers that the folder already contains.
 
         Raises:
             InputError: the folder's file of calls is damaged.
@@ -85,12 +85,12 @@ class Models:
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Keep the calls in memory, for a worker whose calls the run's own process records."""
+        """Collect the calls of a worker in memory, so that the main process of the run can record them."""
         collected = self._own = CollectedCalls()
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return the calls of an episode that the run folder contained when it was opened."""
+        """Return the calls of an episode that the run folder contained before `record_in`."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
@@ -100,8 +100,8 @@ class Models:
 
         Args:
             calls: the calls.
-            agent: the name of the evaluated seat. The calls of all other seats count as those of the
-                simulated user.
+            agent: the name of the evaluated seat. The calls of all other seats are counted for the role
+                `user`.
         """
         for call in calls:
             entry = {name: value for name, value in call.items() if name != "key"}
@@ -126,7 +126,7 @@ class Models:
             key: the key under which the call is recorded.
             body: the body of the request.
             entry: the request in the form in which it is recorded.
-            thoughts: the reasoning in each of the seat's answers so far.
+            thoughts: the reasoning in each earlier answer to the seat.
 
         Raises:
             ReplayMissError: the run is a replay, and the call was not recorded.
@@ -155,14 +155,14 @@ class Models:
     def sort_calls(self) -> None:
         """Sort the recorded calls, so that identical runs write identical files.
 
-        Call this when no episode is running.
+        Call this method when no episode is running.
         """
         if self._own is not None:
             self._own.sort()
             self._own.close()
 
     def close(self) -> None:
-        """Close connections and files. Episodes that are still running cannot make further calls."""
+        """Close connections and files, so that running episodes cannot make further calls."""
         with self._lock:
             self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
@@ -217,7 +217,7 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """Return the cache file of an endpoint, as two servers may use one name for different models."""
+        """Return the cache file of an endpoint, because two servers may use one name for different models."""
         folder = self.settings.cache
         if folder is None:
             return None
@@ -248,7 +248,7 @@ class FunctionModels(Models):
         self._call = call
 
     def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
-        """Return a chat for one seat in one episode."""
+        """Return an object that calls a model for one seat in one episode (see `Models.chat`)."""
         return Chat(self.settings, self._answer_of_function, model or role, scope, seed)
 
     def _answer_of_function(self, key: str, body: dict[str, Any], *_: Any) -> Completion:
@@ -256,10 +256,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return the given models, or models with the given settings, for a player.
+    """Return models for a player: the given models, or new models with the given settings.
 
     If None is given, environment variables and `.env` name the endpoint. In one process, equal settings share
-    the same models. The calls of models made here are not recorded.
+    the same models. Calls of new models are not recorded.
     """
     if isinstance(given, Models):
         return given
@@ -273,7 +273,10 @@ def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...
 
 
 def _replayed(run: Path) -> CallFile:
-    """Return the calls of a run, given its folder, the folder above it for the latest run, or the file."""
+    """Return the calls of a run.
+
+    The path names the file, the folder of the run, or a folder with several runs, of which the latest counts.
+    """
     for path in (run / CALLS, run / "latest" / CALLS, run):
         if path.is_file():
             return CallFile(path.resolve(), append=False)

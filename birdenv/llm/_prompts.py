@@ -1,4 +1,4 @@
-"""Prompts as Jinja2 templates, which come from a package or from a file that the user gives."""
+"""Prompts as Jinja2 templates, which come from a package or from a file that the user names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from birdenv.files import read_text
 
 
 class Prompt:
-    """A prompt template. Undefined names are errors. Jinja2's sandbox keeps templates from running Python."""
+    """A prompt as a Jinja2 template, which is rendered in Jinja2's sandbox. Undefined names are errors."""
 
     def __init__(self, text: str, where: str) -> None:
         """Compile a template.
 
+        Args:
+            text: the template.
+            where: the origin of the template, for error messages.
+
         Raises:
-            InputError: the text is not a template; the message names the place and the line.
+            InputError: the text is not a valid template; the message names the origin and the line.
         """
         from jinja2 import StrictUndefined, TemplateSyntaxError
         from jinja2.sandbox import SandboxedEnvironment
@@ -34,10 +38,10 @@ class Prompt:
 
     @classmethod
     def from_file(cls, path: Path) -> Prompt:
-        """Read a template from a file.
+        """Return the template in a file.
 
         Raises:
-            InputError: the file cannot be read, or is not a template.
+            InputError: the file cannot be read, or is not a valid template.
         """
         return cls(read_text(path), str(path))
 
@@ -45,7 +49,7 @@ class Prompt:
         """Return the text of the template with the given values.
 
         Raises:
-            InputError: the template uses a name that is not given, or fails.
+            InputError: the template uses a name without a value, or fails.
         """
         from jinja2 import TemplateError
 

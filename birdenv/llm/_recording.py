@@ -1,11 +1,11 @@
-"""Record calls in an append-only file. The line of a call is written before the answer is used.
+"""The recording of model calls in an append-only file. A call is recorded before its answer is used.
 
-The key of a call is a digest of three things: the scope (task, attempt and seat); the request, without
-parameters that do not change the answer; and the number of equal requests that the scope has made before.
-Therefore concurrent episodes never share an entry, and an episode that is played again gets the same answers
-in the same order.
+The key of a call is a digest of its scope (the task, the number of the episode and the seat), its request
+without parameters that do not change the answer, and the number of equal requests that were made before in
+the scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the
+same answers in the same order.
 
-The dialogues of a run, as its models saw them, can be restored from the recorded calls.
+The recorded calls also contain the dialogues of a run as its models saw them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     """Return the key under which a call is recorded.
 
     Args:
-        scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
+        scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
         request: the body of the request.
-        again: the number of equal requests that the scope has made before.
+        again: the number of equal requests that were made before in the scope.
     """
     asked = {name: value for name, value in request.items() if value is not None and name not in _NO_PART}
     text = json.dumps([scope, asked, again], sort_keys=True, separators=(",", ":"))
@@ -52,20 +52,20 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of recorded calls. Any thread may use it, and other processes may append to it.
+    """A file of recorded calls. Any thread may use the file, and other processes may append to it.
 
     If two processes have recorded the same call, the first line counts.
 
     Attributes:
-        path: the file.
-        calls: number of paid calls that the file contained when it was opened.
-        cost: cost of these calls in US dollars, as far as it is known.
-        tokens: number of tokens of these calls.
-        unpriced: number of these calls whose cost is not known.
+        path: the path of the file.
+        calls: the number of paid calls in the file when it was opened.
+        cost: the cost of these calls in US dollars, as far as it is known.
+        tokens: the number of tokens of these calls.
+        unpriced: the number of these calls whose cost is not known.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
-        """Open the file, which may be missing.
+        """Open the file, which may be missing. A missing file is created when the first call is added.
 
         An incomplete last line is ignored, and removed before a call is appended.
 
@@ -85,7 +85,7 @@ class CallFile:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return the call that is recorded under a key, or None if there is none.
+        """Return the call that is recorded under a key, or None if there is no such call.
 
         Raises:
             RunEndedError: the file was changed after it was opened.
@@ -103,8 +103,6 @@ class CallFile:
 
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
         """Append a call to the file.
-
-        The file stays open, because each system call under the lock would make other threads wait.
 
         Raises:
             RunEndedError: the file cannot be written.
@@ -126,7 +124,7 @@ class CallFile:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def by_episode(self) -> dict[str, list[str]]:
-        """Return, for each episode (task and repeat), the keys of its calls."""
+        """Return the keys of the calls of each episode, by the episode (see `episode_of`)."""
         found: dict[str, list[str]] = {}
         for key, line in self._lines.items():
             found.setdefault(episode_of(line.scope), []).append(key)
@@ -190,7 +188,7 @@ class CallFile:
 
 
 class CollectedCalls:
-    """The calls of a worker, kept in memory. When an episode is finished, the run records its calls.
+    """The calls of a worker, kept in memory until the main process of the run records them.
 
     All methods may be called from any thread.
     """
@@ -201,12 +199,12 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Begin an episode, whose previously recorded calls `find` can then return."""
+        """Begin an episode. From now on, `find` also returns the given calls, which were recorded earlier."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
     def find(self, key: str) -> Call | None:
-        """Return the call with this key from the episodes in progress, or None if there is none."""
+        """Return the call with a key in the episodes in progress, or None if there is no such call."""
         with self._lock:
             episodes = [*self._calls.values(), *self._known.values()]
             return next((calls[key] for calls in episodes if key in calls), None)
@@ -217,25 +215,30 @@ class CollectedCalls:
             self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
 
     def take(self, episode: str) -> tuple[Call, ...]:
-        """Return and remove the calls of a finished episode."""
+        """Remove the calls of a finished episode, and return them."""
         with self._lock:
             self._known.pop(episode, None)
             return tuple(self._calls.pop(episode, {}).values())
 
     def sort(self) -> None:
-        """Do nothing, because the run's own process sorts the file of calls."""
+        """Do nothing, because the main process of the run sorts the file of calls."""
 
     def close(self) -> None:
         """Do nothing, because no file is open."""
 
 
 def episode_of(scope: str) -> str:
-    """Return the part of a scope that identifies the episode: the task and the repeat, without the seat."""
+    """Return the part of a scope that identifies the episode, such as `library_1/0`, without the seat."""
     return scope.rpartition("/")[0]
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
-    """Read the call in a line of a file of calls, and check all fields that birdenv uses.
+    """Return the call in a line of a file of calls, after checking all fields that birdenv uses.
+
+    Args:
+        line: the line.
+        path: the path of the file, for error messages.
+        number: the number of the line, for error messages.
 
     Raises:
         InputError: the line is not a valid call.
@@ -261,17 +264,24 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """All messages of one seat in one episode, including its last answer, and the tools that were offered."""
+    """The dialogue of one seat in one episode, as its model saw it.
+
+    Attributes:
+        messages: the chat messages, including the last answer of the model.
+        tools: the schemas of the tools that the model was offered.
+    """
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
 
 def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
-    """Return the recorded dialogue of each scope (task, attempt and seat); empty if the file does not exist.
+    """Return the dialogues in a file of calls, by their scope, such as `library_1/0/system`.
+
+    The mapping is empty if the file does not exist. An incomplete last line is ignored.
 
     Raises:
-        InputError: a line is damaged. An incomplete last line is ignored instead.
+        InputError: another line is damaged.
     """
     found: dict[str, RecordedDialogue] = {}
     if not exists(path):
@@ -295,11 +305,11 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of all messages in the last of some calls, and the unchanged text of its answer.
+    """Return the text of all messages in the last of several calls, and the unchanged text of its answer.
 
     Args:
         calls: the file of calls.
-        keys: the keys of the calls in order. Each call continues the previous call, such as a second try.
+        keys: the keys of the calls in order. Each call continues the dialogue of the previous call.
 
     Raises:
         InputError: a call is not in the file, or is damaged.
@@ -319,7 +329,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages of a call: those that it shares with the previous call, and its own.
+    """Return all messages of a call: those that it shares with the previous call, and the new messages.
 
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.

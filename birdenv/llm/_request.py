@@ -1,4 +1,4 @@
-"""Send requests to an endpoint, and classify failures. No other module uses `openai`."""
+"""Requests to an endpoint, and the classification of failures. No other module uses `openai`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from birdenv.llm._settings import SHORT_KEY, Endpoint
 _T = TypeVar("_T")
 
 OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens", "service_tier")
-"""Parameters that are left out if an endpoint refuses them."""
+"""The parameters of requests that are left out if an endpoint refuses them."""
 
 _MOST_BYTES: Final = 16 * 2**20  # maximum size of an answer
 _CONNECT_SECONDS: Final = 30.0
@@ -51,11 +51,11 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 
 
 class Poster:
-    """Sends requests to one endpoint, from any thread. Returned texts and errors never contain the key.
+    """A client for one endpoint, for any thread. Returned texts and errors never contain the API key.
 
-    The `openai` client provides the URL and the headers, and its transport sends the requests. The client's
-    own processing of requests and answers would take twice as long as the transport. Each request in flight
-    has its own connection, because a shared pool would search all its connections for each request.
+    The `openai` client provides the URL and the headers, but only its transport is used to send requests,
+    because the client takes twice as long as the transport. Each request in progress has its own connection,
+    because a shared pool would search all its connections for each request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -69,13 +69,17 @@ class Poster:
     def post(self, body: dict[str, Any], seconds: float) -> str:
         """Send a chat request, and return the text of the answer.
 
+        Args:
+            body: the body of the request.
+            seconds: the time limit for the request.
+
         Raises:
             TransientError: the request failed, and may be sent again.
             RefusedParameterError: the endpoint refuses one parameter, without which the request may succeed.
             ContextOverflowError: the request is longer than the model's context.
             EndpointError: the endpoint refuses this request.
             EndpointRefusedError: the endpoint refuses every request.
-            FilteredError: the endpoint's content filter stopped this request.
+            FilteredError: the content filter of the endpoint stopped this request.
             ReasoningMissingError: the request lacks the reasoning of earlier answers, which the endpoint
                 needs.
         """
@@ -106,7 +110,7 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text in which a placeholder replaces every spelling of the key."""
+        """Return a text in which a placeholder replaces every spelling of the API key."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
@@ -120,7 +124,7 @@ class Poster:
 
     @contextmanager
     def _client(self) -> Iterator[tuple[_Line, _Prepared]]:
-        """Yield an idle client, preferably the one used last, and the common parts of requests."""
+        """Yield an idle client, preferably the last used client, and the common parts of requests."""
         with self._lock:
             if self._is_closed:
                 raise EndpointRefusedError("the run has ended")
@@ -137,7 +141,7 @@ class Poster:
             self._idle.append(line)
 
     def _opened(self, make: Callable[[], _T]) -> _T:
-        """Return the result of `make`, which may fail on the environment: certificates and proxies."""
+        """Return the result of `make`, and explain errors that come from certificates and proxies."""
         try:
             return make()
         except (OSError, ValueError, ImportError) as error:
@@ -217,10 +221,10 @@ class Poster:
 
 
 class _Line:
-    """A client with its connection, which another thread can cut while the client waits.
+    """A client and its connection, which another thread can cut when the time for a request is up.
 
-    The transport's own limits apply to single reads, so a server that sends a byte now and then would never
-    exceed them.
+    The time limits of the transport apply to single reads, so a server that sends single bytes slowly would
+    never exceed them.
     """
 
     def __init__(self, client: Any) -> None:
@@ -228,13 +232,13 @@ class _Line:
         self._stream: Any = None
 
     def note(self, event: str, info: Mapping[str, Any]) -> None:
-        """Store the connection that the transport has just made (its `trace` extension)."""
+        """Store the connection that the transport reports as new (its `trace` extension)."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._stream = info["return_value"]
 
     @contextmanager
     def cut_after(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if the body of the `with` statement takes longer."""
+        """Cut the connection if the body of the `with` statement takes longer than this time."""
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
         timer.start()
@@ -256,7 +260,7 @@ class _Prepared(NamedTuple):
     Attributes:
         library: the library of the transport, `httpx` or `httpx2`.
         url: the URL of the requests, as an object of the library.
-        opened: makes a client, which has a connection and sends the headers.
+        opened: creates a client with its own connection, which sends the headers of the endpoint.
     """
 
     library: Any
@@ -265,7 +269,7 @@ class _Prepared(NamedTuple):
 
 
 def _prepared(endpoint: Endpoint) -> _Prepared:
-    """Get the URL and the headers of requests from the `openai` client."""
+    """Return the common parts of requests, with the URL and the headers of the `openai` client."""
     import openai
 
     library = import_module(type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
@@ -285,7 +289,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
 
 
 def _error_of(answer: str) -> dict[str, Any]:
-    """Return the error object in an answer. Another value becomes the message of an object."""
+    """Return the error object in an answer. An error of another type becomes the message of an object."""
     try:
         body = json.loads(answer)
     except (ValueError, RecursionError):
@@ -297,7 +301,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the seconds to wait by the header `Retry-After` (a number or a date), or None without it."""
+    """Return the seconds to wait that the header `Retry-After` (a number or a date) asks for, or None."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

@@ -1,4 +1,4 @@
-"""Call an endpoint with retries. No other layer retries calls or waits between them."""
+"""Calls of an endpoint with retries. No other layer retries calls or waits between them."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ from birdenv.llm._settings import Endpoint, ModelSettings
 _LONGEST_PAUSE: Final = 60.0
 _FIRST_TRIES: Final = 3  # if the endpoint has never answered, or the last call failed
 _LOST_CALLS: Final = 3
-"""Number of failed calls in a row, of all threads, after which an endpoint counts as lost."""
+"""The number of failed calls in a row, in all threads, after which an endpoint counts as lost."""
 
 _OF_ALL_CALLS: Final = frozenset({"connection", "timeout", "rate limit", "unavailable"})
-"""Failures that affect all calls. Other failures may depend on the request."""
+"""The kinds of failures that affect all calls. Other failures may depend on the request."""
 
 Count = Callable[[str], None]
-"""Called with the kind of each failed request."""
+"""A function that is called with the kind of each failure."""
 
 
 class Caller:
-    """Sends requests to one endpoint, with retries, from any thread.
+    """A client for one endpoint that retries failed requests, for any thread.
 
     The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
     to wait (`Retry-After`), all threads wait that long. A call that hits a rate limit is retried until the
     time for the call is up, because the endpoint answers other calls in the meantime. After a call has
-    failed, other calls have fewer tries until one of them succeeds. After several failed calls in a row, the
-    run ends. So a dead endpoint does not cost every episode all its tries.
+    failed, other calls have fewer retries until a call succeeds. After several failed calls in a row, the run
+    ends, so that a dead endpoint does not cost every episode all its retries.
+
+    Attributes:
+        endpoint: the endpoint.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -52,20 +55,20 @@ class Caller:
         self._lock = threading.Lock()
         self._quiet_until = 0.0
         self._refused: dict[str, set[str]] = {}
-        self._with_reasoning: set[Any] = set()  # models that require it in requests
+        self._with_reasoning: set[Any] = set()  # models that require reasoning in requests
         self._has_worked = False
         self._has_answered = False  # with a completion or an error of an API
         self._rejected = 0
-        self._failed = 0  # number of calls in a row
+        self._failed = 0  # number of failed calls in a row
 
     def call(self, body: dict[str, Any], thoughts: Sequence[str], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
 
         Args:
-            body: the request.
-            thoughts: the reasoning of each of the assistant's messages in the request. It is sent only to
-                endpoints that require it, because most refuse it.
-            count: is called after each failed request, with the kind of failure.
+            body: the body of the request.
+            thoughts: the reasoning for each assistant message in the request. Reasoning is sent only to
+                endpoints that require it, because most endpoints refuse it.
+            count: called after each failed request, with the kind of failure.
 
         Raises:
             EndpointError: no try gave a usable answer.
@@ -125,7 +128,7 @@ class Caller:
         """Wait before the next try.
 
         Raises:
-            EndpointError: there is no try or no time left.
+            EndpointError: no try or no time is left.
         """
         longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
         pause, asked = random.uniform(0.0, longest), error.after or 0.0
@@ -169,7 +172,7 @@ class Caller:
 
 
 def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return messages with their reasoning. The last thoughts belong to the last assistant messages."""
+    """Return messages with their reasoning. The last `thoughts` belong to the last assistant messages."""
     own = sum(message.get("role") == "assistant" for message in messages)
     left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
     return [

@@ -1,4 +1,4 @@
-"""The calls of one seat in one episode: their scope, their order, and their usage."""
+"""The model calls of one seat in one episode, with their keys and their usage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,19 @@ from birdenv.llm._recording import call_key
 from birdenv.llm._settings import ModelSettings
 
 Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]], Completion]
-"""Returns the answer to a request, given its key, its body, its recorded form, and the reasoning so far."""
+"""A function that returns the answer to a request (see `Models.answer` for its arguments)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The tokens and costs of several calls. A figure is None if it is not known for one of the calls."""
+    """The usage of several calls. A figure is None if it is not known for at least one of the calls.
+
+    Attributes:
+        calls: the number of calls.
+        prompt_tokens: the number of prompt tokens.
+        completion_tokens: the number of completion tokens.
+        cost_usd: the cost in US dollars.
+    """
 
     calls: int = 0
     prompt_tokens: int | None = 0
@@ -26,11 +33,11 @@ class Spent:
 
 
 class Chat:
-    """The calls of one seat in one episode, for one thread at a time.
+    """The model calls of one seat in one episode. Only one thread at a time may use an instance.
 
     Attributes:
-        model: the model's name.
-        spent: the tokens and costs of the calls so far, including calls with recorded answers.
+        model: the name of the model.
+        spent: the usage of the calls so far, including calls with recorded answers.
         keys: the keys under which the calls so far are recorded, in order.
     """
 
@@ -62,7 +69,7 @@ class Chat:
         Args:
             messages: the dialogue in OpenAI's format. Lone surrogates are replaced.
             tools: schemas of the tools that the model may call.
-            temperature: the temperature for this call; None uses that of the settings.
+            temperature: the temperature for this call; None for the temperature in the settings.
 
         Raises:
             ContextOverflowError: the messages are longer than the model's context.
@@ -90,7 +97,7 @@ class Chat:
         return completion
 
     def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the recorded form of a request: its difference from the previous request of this scope.
+        """Return the form in which a request is recorded: its difference from the previous request.
 
         A request with a single message starts a new dialogue, so it is recorded completely.
         """

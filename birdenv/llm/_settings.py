@@ -1,4 +1,4 @@
-"""Settings of models, which come from options, the environment, or a file `.env`."""
+"""The settings of models, which come from options, the environment, or a file `.env`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from birdenv.files import file_digest
 from birdenv.llm._errors import has_key, looks_like_a_key
 
 Role: TypeAlias = Literal["agent", "user"]
-"""The role in which a model is called: the evaluated seat, or the simulated user."""
+"""The role in which a model is called: as the evaluated agent, or as the simulated user."""
 
 OPENAI: Final = "https://api.openai.com/v1"
 VARIABLES: Final = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "BIRDENV_USER_BASE_URL", "BIRDENV_USER_API_KEY")
-"""The environment variables that are read if no option is given."""
+"""The environment variables that name endpoints and keys if no option does."""
 
 SHORT_KEY: Final = 5  # keys up to this length, such as NO_KEY, are not secret
 
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
 USER_PROMPTS: Final = ("encoder.txt", "decoder.txt")
-"""The files of `ModelSettings.user_prompts`."""
+"""The names of the files in the folder `ModelSettings.user_prompts`."""
 
 NO_KEY: Final = "none"
-"""The key for local servers, which do not require a key."""
+"""The text that is sent in place of an API key to servers that do not require a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The URL of an endpoint, and the API key for it. `repr` does not show the key."""
+    """The URL of an endpoint, and its API key, which `repr` does not show."""
 
     url: str
     key: str = field(repr=False)
@@ -44,8 +44,8 @@ class Endpoint:
 class ModelSettings(BaseModel):
     """The settings of a run's models.
 
-    Commands have an option for each field that has a description. An option has the name of its field, unless
-    a string in the field's annotation gives another name.
+    Commands have an option for each field with a description. The option has the name of the field, unless a
+    string in the field's annotation gives another name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -119,11 +119,11 @@ class ModelSettings(BaseModel):
         Field(ge=0.1, description="Seconds for one request; all its retries get three times as long."),
     ] = None
     call_seconds: float | None = None
-    """Seconds for all tries of a call; None for three times the seconds of one request."""
+    """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
     retries: int = 8
-    """Maximum number of retries of a call."""
+    """The maximum number of retries of a call."""
     pause_seconds: float = 0.5
-    """Longest pause before the second try, which doubles with each further try."""
+    """The maximum pause in seconds before the first retry. The maximum doubles with each further retry."""
     replay: Annotated[Path | None, Field(description="Replay the recorded calls of this run, offline.")] = (
         None
     )
@@ -139,12 +139,12 @@ class ModelSettings(BaseModel):
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """The time limits in seconds: for one request, and for all tries of a call together."""
+        """Return the time limits in seconds for one request, and for all tries of a call together."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
     def model_of(self, role: Role, named: str = "") -> str:
-        """Return the model of a role: the model that a spec names, or otherwise the model in the settings.
+        """Return the name of the model for a role: `named` or, if it is empty, the model in the settings.
 
         Raises:
             InputError: no model is named.
@@ -158,14 +158,14 @@ class ModelSettings(BaseModel):
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for the calls of a role.
 
-        A key is sent only to the endpoint for which it was given. If the user has a separate endpoint, its
-        key is in `BIRDENV_USER_API_KEY`; without that variable, no key is sent there.
+        An API key is sent only to the endpoint for which it was given. If the user has a separate endpoint,
+        the variable `BIRDENV_USER_API_KEY` holds the key; without this variable, no key is sent.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
         """
         values = environment()
-        url, user_url = self._urls(values)  # both are checked, because the run records them
+        url, user_url = self._urls(values)  # check both URLs, because the run records them
         key = values.get(self.key_variable)
         if role == "user":
             own = values.get("BIRDENV_USER_API_KEY")
@@ -186,8 +186,8 @@ class ModelSettings(BaseModel):
     def to_travel(self) -> ModelSettings:
         """Return a copy of the settings that is valid in another process, folder and environment.
 
-        The copy contains the endpoints that the environment names, and absolute paths. It contains no keys:
-        each machine has its own keys, in the variables that the settings name.
+        The copy contains absolute paths, and the endpoints that the environment names. It contains no API
+        keys; each machine must have the keys in its own environment variables.
 
         Raises:
             InputError: a base URL cannot be used.
@@ -201,13 +201,13 @@ class ModelSettings(BaseModel):
         return self.model_copy(update={"base_url": url, "user_base_url": user_url, **paths})
 
     def _urls(self, values: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URLs for the agent and for the user."""
+        """Return the base URLs for the agent and for the user."""
         url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
         user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
         return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
-        """Return the settings on which the records of a run depend, except for those with default values.
+        """Return the settings on which the records of a run depend, without settings that have their default.
 
         Raises:
             InputError: a file of prompts cannot be read.
@@ -226,7 +226,7 @@ class ModelSettings(BaseModel):
 
 
 def _checked_url(url: str) -> str:
-    """Return the URL without a slash at its end. Errors do not quote it, because it may contain a key."""
+    """Return a valid URL without its final slash. Errors do not quote it, because it may contain a key."""
     url = url.strip()
     try:
         parts = urlsplit(url)
@@ -245,7 +245,7 @@ def _checked_url(url: str) -> str:
 
 
 def _checked_key(key: str, url: str) -> str:
-    """Return the key after checking it, because the client would quote a key that it cannot send."""
+    """Return a valid API key. Without this check, errors of the client would quote an invalid key."""
     if not key.isascii() or not key.isprintable():
         raise InputError("the key contains an invalid character, such as a line break or a curly quote")
     if len(key) > SHORT_KEY and has_key(url, key):
@@ -254,7 +254,7 @@ def _checked_key(key: str, url: str) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """Return all environment variables, and variables from `.env` in the working directory if not set."""
+    """Return the environment variables, completed by the file `.env` in the working directory."""
     return {**_dotenv(Path.cwd() / ".env"), **{name: value for name, value in os.environ.items() if value}}
 
 

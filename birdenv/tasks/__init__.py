@@ -1,8 +1,9 @@
-"""The SQL games.
+"""The three SQL games: BIRD, c-Interact and a-Interact.
 
-`bird`, `c_interact` and `a_interact` hold one game each. `interact` holds what c-Interact and a-Interact
-share, and `sql` what all three games share. This package exports the shared names that others use: the seats,
-the actions of the system, the settings, and the text of query results.
+Each of the packages `bird`, `c_interact` and `a_interact` contains one game. The package `interact` contains
+the code that c-Interact and a-Interact share, and `sql` the code that all three games share. This package
+exports the names that the rest of birdenv uses: the seats, the system's actions, the settings, and the text
+of query results.
 """
 
 from birdenv.tasks.sql._actions import (

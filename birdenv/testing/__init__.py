@@ -1,7 +1,7 @@
-"""Golden transcripts for tests of adapters, and `check_game`, which checks a game of your own.
+"""Expected ("golden") transcripts for tests of adapters, and `check_game`, which checks a new game.
 
-An adapter plays episodes for another framework. Its test plays the scripts of this package through the
-adapter, and compares the transcripts with birdenv's own:
+An adapter plays episodes for another framework. A test of the adapter plays the scripts of this package
+through the adapter, and compares the transcripts with those of birdenv:
 
     for script in SCRIPTS:
         assert play_script(script, make_step) == golden_transcript(script)
@@ -42,13 +42,13 @@ Stepped: TypeAlias = tuple[str, float, bool]
 
 
 class Line(NamedTuple):
-    """One exchange in a transcript: a message and the reply to it.
+    """An exchange in a transcript: a message of the model and the reply to it.
 
     Attributes:
         message: the model's message as JSON.
-        text: the reply.
-        reward: the reward of the step, rounded to ten digits.
-        done: whether the episode is over.
+        text: the reply that the model reads.
+        reward: the reward of the step, rounded to ten decimals.
+        done: True if the episode is over.
     """
 
     message: str
@@ -59,14 +59,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentScript:
-    """The messages of a model in one episode of the demo benchmark.
+    """A script: the messages that a model sends in one episode of the demo benchmark.
 
     Attributes:
-        name: the name of the script, which says what happens in it.
+        name: the name of the script, which says what happens in the episode.
         game: the name of the game.
         instance_id: the id of the task.
         messages: the model's messages, in order.
-        settings: settings of the game for `make_game`.
+        settings: the settings of the game for `make_game`.
     """
 
     name: str
@@ -118,8 +118,8 @@ MALFORMED: Mapping[str, Message] = {
     "blank": tool_call("clarify", question="  "),
     "nothing": {"role": "assistant", "content": None},
 }
-"""All kinds of messages that cannot be read as a move, by name. `birdenv.adapters.CANNOT_EXPRESS` lists those
-that a framework never passes to birdenv."""
+"""Messages that cannot be read as a move, by the kind of mistake. `birdenv.adapters.CANNOT_EXPRESS` lists the
+kinds that a framework never passes to birdenv."""
 
 _ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?", content="Let me ask.")
 _WRONG = tool_call("submit_sql", sql="SELECT 1")
@@ -171,17 +171,17 @@ SCRIPTS: tuple[AgentScript, ...] = (
         "ended by a fault", "c-interact", "library_1", (_ASK,), {"user": "birdenv.testing:failing_user"}
     ),
 )
-"""Scripts for the demo benchmark: plain ones, one for each kind of malformed message, some that earn all
-rewards (0.7 and 0.3, 0.5 and 0.2), and one each that ends by a limit and by a fault."""
+"""Scripts for the demo benchmark. They contain each kind of malformed message and earn each possible reward;
+one episode ends at a limit, and one because of a failure."""
 
 
 def failing_user(view: View) -> Move:
-    """Raise an error, to simulate a user whose code fails. The episode becomes void."""
+    """Raise an error, to simulate a user whose code fails, so that the episode becomes void."""
     raise RuntimeError("this user always fails")
 
 
 def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
-    """Play a script in birdenv without an adapter, and return the transcript."""
+    """Play a script in birdenv without an adapter, and return the expected transcript."""
 
     def make_step(script: AgentScript) -> Callable[[Message], Stepped]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)
@@ -198,7 +198,12 @@ def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
 def play_script(
     script: AgentScript, make_step: Callable[[AgentScript], Callable[[Message], Stepped]]
 ) -> tuple[Line, ...]:
-    """Play a script through an adapter until the episode is over, and return the transcript."""
+    """Play a script through an adapter until the episode is over, and return the transcript.
+
+    Args:
+        script: the script.
+        make_step: starts an episode for the script, and returns a function that plays one message.
+    """
     step = make_step(script)
     lines: list[Line] = []
     for message in script.messages:

@@ -15,13 +15,13 @@ from birdenv.dialogue.rules import method_that_raised
 from birdenv.errors import BirdenvError, describe_error
 from birdenv.plugins import load_plugin, plugins
 
-_EPISODES: Final = 4  # for each task
+_EPISODES: Final = 4  # the number of episodes for each task
 _TASKS: Final = 5
 _MOST_MOVES: Final = 2_000
 
 
 class GameFaultsError(BirdenvError):
-    """A game has mistakes.
+    """The declaration or the rules of a game contain mistakes.
 
     Attributes:
         faults: a description of each mistake, by the name of the mistake (see `check_game`).
@@ -40,9 +40,9 @@ def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
     `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable` and `error`.
 
     Args:
-        game: the game.
+        game: the declaration of the game.
         seed: the seed for the random moves.
-        **settings: settings of the game for `make_game`.
+        **settings: the settings of the game for `make_game`.
 
     Raises:
         GameFaultsError: a mistake was found; the message names all of them.
@@ -199,7 +199,7 @@ class _CheckedEpisode:
 
 
 class _WrongStateError(Exception):
-    """The game is in a state in which it cannot be played on."""
+    """The game is in a state in which no further move can be played."""
 
     def __init__(self, fault: str, found: str) -> None:
         super().__init__(found)

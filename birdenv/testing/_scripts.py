@@ -8,8 +8,8 @@ A script is a JSON object:
                               {"content": "words", "faults": [{"status": 500}, {"drop": true}]}]}]}
 
 The first dialogue whose `when` texts all occur in a request answers the request. The number of assistant
-messages in the request selects the turn. After the last turn, the last turn is repeated. The choice depends
-on nothing but the request, so a client may continue after a restart of the server.
+messages in the request selects the turn; the last turn is repeated if there are more messages. The answer
+depends only on the request, so a client may continue after a restart of the server.
 
 The script `demo` plays both seats of the demo benchmark: a model that asks good questions and submits correct
 SQL, and the simulated user.
@@ -36,11 +36,11 @@ class _Strict(BaseModel):
 
 
 class Call(_Strict):
-    """One tool call in an answer.
+    """A tool call in an answer.
 
     Attributes:
         name: the name of the tool.
-        arguments: the arguments. A string is sent unchanged, even if it is not valid JSON.
+        arguments: the arguments as a JSON value. A string is sent unchanged, even if it is not valid JSON.
         id: the id of the call; by default, `call_` and a number.
     """
 
@@ -59,16 +59,16 @@ class Trouble(_Strict):
     """A deliberate fault in an answer, such as a delay, an error or a broken connection.
 
     Attributes:
-        delay: seconds to wait before the answer.
-        status: the HTTP status; from 400 on, the body is an error.
-        code: `error.code` in the body.
-        message: `error.message` in the body; `{key}` is replaced by the key that the client sent.
+        delay: the seconds to wait before the answer.
+        status: the HTTP status. If it is 400 or more, the body is an error.
+        code: the value of `error.code` in the body.
+        message: the value of `error.message` in the body, with the client's API key in place of `{key}`.
         headers: further headers, such as `Retry-After`.
-        body: the whole body, in place of a completion or an error.
-        content_type: the type of the body.
-        drop: close the connection without an answer.
-        cut: close the connection after half of the body.
-        drip: seconds to wait after each byte of the body, to simulate a slow server.
+        body: the whole body, in place of a completion or an error; None for the usual body.
+        content_type: the content type of the body.
+        drop: True to close the connection without an answer.
+        cut: True to close the connection after half of the body.
+        drip: the seconds to wait after each byte of the body, to simulate a slow server.
     """
 
     delay: float = 0.0
@@ -84,16 +84,16 @@ class Trouble(_Strict):
 
 
 class ScriptedTurn(Trouble):
-    """One answer of a model.
+    """An answer of a model.
 
     Attributes:
-        content: the text.
-        calls: the tool calls.
-        reasoning: `reasoning_content`.
-        refusal: the text of a refusal.
+        content: the text of the answer; None for no text.
+        calls: the tool calls in the answer.
+        reasoning: the value of `reasoning_content`; None for no such field.
+        refusal: the text of a refusal; None if the model does not refuse.
         finish_reason: the finish reason; by default, `tool_calls` or `stop`.
-        usage: whether the answer has the field `usage`.
-        size: if not 0, the text is repeated until it has this many characters.
+        usage: True if the answer has the field `usage`.
+        size: the number of characters to which the text is extended by repetition; 0 for the plain text.
         faults: the faults with which the server answers the first attempts of a request, one fault for each
             attempt. Later attempts get the real answer.
     """
@@ -108,7 +108,7 @@ class ScriptedTurn(Trouble):
     faults: tuple[Trouble, ...] = ()
 
     def text(self) -> str | None:
-        """Return the text, repeated if the turn has a `size`."""
+        """Return the text of the answer, repeated if the turn has a `size`."""
         if not self.size:
             return self.content
         words = self.content or "x"
@@ -116,10 +116,10 @@ class ScriptedTurn(Trouble):
 
 
 class ScriptedDialogue(_Strict):
-    """The turns of a model in one dialogue.
+    """The answers of a model in one dialogue.
 
     Attributes:
-        when: texts that must all occur in a request for the dialogue to answer it.
+        when: the texts that a request must contain to be answered by this dialogue.
         model: the name of the model; by default, any model.
         turns: the answers, in order.
     """
@@ -130,17 +130,17 @@ class ScriptedDialogue(_Strict):
 
 
 class ServerScript(_Strict):
-    """The script that the server plays.
+    """A script for the server, which describes the answers of all its models.
 
     Attributes:
-        dialogues: the dialogues.
+        dialogues: the dialogues, of which the first suitable dialogue answers a request.
         models: the names of the models; if empty, any name is accepted.
-        latency: seconds to wait before every answer.
-        turn_mark: the text that begins each turn in a prompt without chat roles. The server counts these
-            texts to select the turn.
-        refused: names of parameters. A request with one of these parameters is answered with status 400.
-        wants_reasoning: whether a request with an assistant message that has no `reasoning_content` is
-            answered with status 400.
+        latency: the seconds to wait before every answer.
+        turn_mark: the text that begins each turn in a prompt without chat roles. The server counts its
+            occurrences to select the turn.
+        refused: the names of parameters that are refused with status 400.
+        wants_reasoning: True to refuse a request, with status 400, if an assistant message in it has no
+            `reasoning_content`.
         key: the only API key that is accepted; by default, every key is accepted.
     """
 
@@ -153,7 +153,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return the turn that answers a request, or None if no dialogue fits."""
+        """Return the turn that answers a request with this body, or None if no dialogue answers it."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")
@@ -186,11 +186,11 @@ def read_script(path: Path) -> ServerScript:
 
 
 def demo_script(model: str = "scripted") -> ServerScript:
-    """Return the script of two models that solve every task of the demo.
+    """Return the script of two models that solve every task of the demo benchmark.
 
-    The model named `model` plays c-Interact, a-Interact and BIRD with tool calls. It also plays simulated
-    users that are language models, but then it can answer only the questions of this script.
-    `<model>-markup` plays c-Interact with tags.
+    The model with the name `model` plays c-Interact, a-Interact and BIRD with tool calls. It also plays the
+    simulated user, but can answer only the questions in this script. The model `<model>-markup` plays
+    c-Interact with tags.
     """
     dialogues: list[ScriptedDialogue] = []
     with make_game("c-interact") as arena:
@@ -220,14 +220,14 @@ def demo_script(model: str = "scripted") -> ServerScript:
 
 
 _ENCODER: Final = "Decide what one question is about"
-"""A text that occurs only in the prompt of a user's encoder."""
+"""A text that occurs only in the prompt with which a simulated user classifies a question."""
 
 _WORDING: Final = "Your answer, in stiff words:"
 _ONE_PROMPT: Final = "You play a person who asked a data analyst"
 
 
 def _user(brief: Brief, term: str, question: str, model: str) -> list[ScriptedDialogue]:
-    """Return the user's side of one question: its topic, and the answer in the rule-based user's words."""
+    """Return the dialogues in which a simulated user classifies and answers one question."""
     when = (f'"{brief.request}"', f"---\n{question}\n---")
     words = RuleUser().answer(brief, question).text
     return [

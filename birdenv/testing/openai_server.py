@@ -1,4 +1,4 @@
-"""A scripted server with the OpenAI chat protocol, for tests and dry runs. It needs no network.
+"""A server with the OpenAI chat protocol that plays a script, for tests and dry runs without a network.
 
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
@@ -50,7 +50,7 @@ _TLS: Final = b"\x16"  # the first byte of a handshake
 
 
 class Request(NamedTuple):
-    """One accepted request: path, headers (with lower-case names) and JSON body."""
+    """A request to the server: its path, its headers (with lower-case names) and its JSON body."""
 
     path: str
     headers: Mapping[str, str]
@@ -58,11 +58,11 @@ class Request(NamedTuple):
 
 
 class Server:
-    """A running server.
+    """A server that plays a script.
 
     Attributes:
-        script: the script. It may be replaced while the server runs.
-        url: the base URL, for `--base-url`; empty until the server is started.
+        script: the script, which may be replaced while the server runs.
+        url: the base URL for clients, such as for `--base-url`; empty until the server is started.
         requests: the chat requests so far, in order.
     """
 
@@ -74,13 +74,16 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Start listening, set `url`, and return the underlying asyncio server."""
+        """Start to listen for requests, set `url`, and return the underlying asyncio server.
+
+        The port 0 stands for any free port.
+        """
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
         return server
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection in turn."""
+        """Answer the requests of one connection, one after the other."""
         with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError, ValueError):
             while await self._answer(*await _read(reader), writer):
                 pass
@@ -163,7 +166,7 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str],
 
 
 async def _send(writer: asyncio.StreamWriter, trouble: Trouble, key: str) -> bool:
-    """Send an answer. Return False if the connection must be closed."""
+    """Send an answer, and return False if the connection must be closed."""
     await asyncio.sleep(trouble.delay)
     if trouble.drop:
         return False
@@ -208,7 +211,7 @@ def _message(turn: ScriptedTurn) -> dict[str, Any]:
 
 
 def _usage(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, int]:
-    """Return a usage with one token for four characters, which is a rule of thumb."""
+    """Return a usage that counts one token for every four characters, as a rule of thumb."""
     prompt = len(json.dumps(body.get("messages"))) // 4
     completion = len(json.dumps(_message(turn))) // 4
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
@@ -225,7 +228,7 @@ def _completion(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mapping[str, Any]) -> bool:
-    """Send a completion as server-sent events: the text in pieces, then the calls, then the end."""
+    """Send a completion as server-sent events: first pieces of the text, then the tool calls."""
     await asyncio.sleep(turn.delay)
     message = _message(turn)
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
@@ -253,11 +256,11 @@ async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mappin
 
 @contextmanager
 def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
-    """Run a server in a thread of this process while the block runs.
+    """Run a server in a thread of this process during the body of a `with` statement, and yield the server.
 
     Args:
-        script: the script.
-        log: a file to which the digest of each chat request is appended.
+        script: the script that the server plays.
+        log: the file to which the digest of each chat request is appended; None for no log.
     """
     server = Server(script, log)
     ready = threading.Event()
@@ -286,7 +289,7 @@ def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the base URL, and serve until Ctrl-C."""
+    """Start the server that the command line describes, print its base URL, and serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m birdenv.testing.openai_server")
     parser.add_argument("script", help="a JSON file, or `demo`")
     parser.add_argument("--port", type=int, default=0, help="the port (default: any free port)")

@@ -1,4 +1,4 @@
-"""Players: their protocol, their creation from specs, objects or functions, and the loops that ask them."""
+"""Players: their protocol, their creation from specs, objects or functions, and the loops that play them."""
 
 from birdenv.dialogue.players._player import (
     SILENT_ROUNDS,

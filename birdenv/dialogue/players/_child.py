@@ -1,4 +1,4 @@
-"""The child process that runs players of other packages, with one thread and one connection per episode."""
+"""The child process that runs players of other packages, with a thread and a connection for each episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:
-    """Serve the parent process until it closes the connection. Players write to standard error."""
+    """Serve the parent process until it closes the connection. What players print goes to standard error."""
     sys.stdout = sys.stderr
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     players = _Players()
@@ -34,7 +34,7 @@ def _play(owner: Owner, players: _Players) -> None:
 
 
 class _Players:
-    """The factory of the players, and the part of the context that they share."""
+    """The factory of the players, and the context that all players of this process share."""
 
     def set_up(self, spec: PlayerSpec, tasks: tuple[Any, ...], options: dict[str, str]) -> list[Any]:
         self._tasks, self._options = tasks, options
@@ -79,7 +79,7 @@ class _Seat:
         return None if found is None else found.to_json()
 
     def _spent(self) -> Any:
-        """Return the usage so far. Errors in it are reported when the episode is over."""
+        """Return the player's usage so far, or None if the player fails to report it."""
         try:
             return self._usage()
         except Exception:
@@ -87,10 +87,10 @@ class _Seat:
 
 
 def _outcome(work: Callable[[], Any]) -> list[Any]:
-    """Do some work, and return its result as JSON, or the error that the player raised."""
+    """Call a function, and return its result as JSON, or the error that it raised."""
     try:
         return ["done", json.loads(json.dumps(work()))]
     except InputError:
         raise
-    except BaseException as error:  # sys.exit() too: it would end this thread, and nobody would answer
+    except BaseException as error:  # even SystemExit, after which this thread could not answer
         return ["error", describe_error(error)]

@@ -1,4 +1,4 @@
-"""The protocol, context and errors of players, and the loops that let them play."""
+"""The protocol, context and errors of players, and the loops that ask players for their moves."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from birdenv.errors import BirdenvError, InfrastructureError
 
 
 class Player(Protocol):
-    """Plays one seat of one episode.
+    """The player of one seat in one episode.
 
-    Three methods are optional. `usage() -> Usage | None` is called when the episode is over. `close()`
-    releases resources. When a dialogue continues after a restart, `remember(view, move)` tells the new player
-    which move was made at this view; a player without this method is asked for the move again.
+    Three further methods are optional. `usage() -> Usage | None` is called when the episode is over.
+    `close()` releases resources. If an interrupted dialogue is resumed, `remember(view, move)` tells the new
+    player each move that was made for a view; a player without this method is asked for these moves again.
     """
 
     def move(self, view: View) -> Move | None:
-        """Return a move for this view, or None to wait. The player is asked again after the next event."""
+        """Return a move, or None to wait until the next event. `view` is everything that the seat may see."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
-    """Everything that a player learns when it is created, apart from its argument.
+    """The information that a factory gets to create the player of one episode.
 
     Attributes:
         game: the name of the game.
-        seat: the index of the seat.
-        seat_name: the name of the seat.
+        seat: the index of the player's seat.
+        seat_name: the name of the player's seat.
         instance_id: the id of the task.
         scenario: the public description of the task.
-        rng: a random generator, which depends on the seed of the run, the task, the repeat and the seat.
+        rng: a random generator, seeded by the run's seed, the task, `repeat` and the seat.
         brief: the private knowledge of the seat, such as the annotations for the simulated user; None for an
             evaluated seat.
-        tasks: the public descriptions of all tasks of the file, in its order.
-        options: the run's settings for players, by name.
+        tasks: the public descriptions of all tasks in the file, in the order of the file.
+        options: the settings of the run for players, by name.
         repeat: which of several episodes of the task this is, from 0.
-        legal: the actions that are possible in the first move; empty if it is another seat's turn.
-        models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players of
-            other packages.
+        legal: the names of the actions that are possible in the first move; empty if another seat begins.
+        models: the language models of the run (`birdenv.llm.Models`); None outside of runs, and for players
+            of other packages.
     """
 
     game: str
@@ -60,34 +60,39 @@ class PlayerContext:
 
 
 PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]
-"""A function that creates the player of one episode from its argument (the text after the name in a spec)
-and the context."""
+"""A function that creates the player of one episode. Its arguments are the text after the name in a spec, and
+the context."""
 
 
 @runtime_checkable
 class SeesEnd(Protocol):
-    """A player that wants to know how its dialogue ended."""
+    """A player with a method that is called at the end of the dialogue."""
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Learn how the dialogue ended, from the last view and the public outcome with the seat's reward."""
+        """Receive the last view of the seat, and the public outcome with the reward of the seat."""
 
 
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
-    """Return the random generator of one seat in one episode.
+    """Return the random generator for the player of one seat in one episode.
 
-    The generator is the same in every process, whatever the hash seed. Repeat 0 has the same generator as the
-    only episode in a run that plays each task once.
+    Equal arguments give the same random numbers in every process, whatever the hash seed.
+
+    Args:
+        seed: the seed of the run.
+        instance_id: the id of the task.
+        repeat: which of several episodes of the task this is, from 0.
+        seat: the index of the seat.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
     return Random(name + (f"/seat {seat}" if seat else ""))
 
 
 class SeatError(BirdenvError):
-    """The player of a seat raised an error or returned something that is not a move.
+    """The player of a seat raised an error, or returned something that is not a move.
 
     Attributes:
-        seat: the seat.
-        cause: the error.
+        seat: the index of the seat.
+        cause: the error that the player raised.
     """
 
     def __init__(self, seat: int, cause: Exception) -> None:
@@ -97,10 +102,10 @@ class SeatError(BirdenvError):
 
 
 class Watched:
-    """A player that asks another player, and raises `SeatError` if that player fails.
+    """A wrapper around a player, which raises `SeatError` if the player fails.
 
     Attributes:
-        left: `left` if the player quit in its last move, `said nothing` if it waited; otherwise empty.
+        left: `left` if the last move was to quit, `said nothing` if the player waited, and otherwise empty.
     """
 
     def __init__(self, player: Player, seat: int) -> None:
@@ -109,11 +114,11 @@ class Watched:
         self._seat = seat
 
     def move(self, view: View) -> Move | None:
-        """Return the player's move.
+        """Return the move of the player.
 
         Raises:
-            InfrastructureError: something that the player needs was lost.
-            SeatError: the player raised anything else.
+            InfrastructureError: a resource that the player needs failed.
+            SeatError: the player raised any other exception.
         """
         try:
             made = as_move(self._player.move(view))
@@ -125,7 +130,11 @@ class Watched:
             raise SeatError(self._seat, error) from error
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Tell the player how the dialogue ended, if it wants to know."""
+        """Call the player's method `see_end`, if it has one.
+
+        Raises:
+            SeatError: the method raised an exception.
+        """
         if isinstance(self._player, SeesEnd):
             try:
                 self._player.see_end(view, outcome)
@@ -134,7 +143,7 @@ class Watched:
 
 
 SILENT_ROUNDS: Final = 2
-"""The number of rounds without any move after which a dialogue ends with the status `silence`."""
+"""The number of rounds without a move after which a dialogue ends with the status `silence`."""
 
 
 def play(
@@ -147,14 +156,14 @@ def play(
 ) -> None:
     """Let players play a dialogue to its end.
 
-    Open seats are asked in the order of their indices, beginning with `first`.
+    In each round, the players of all seats that may act are asked once, in the order of the seats' indices.
 
     Args:
         dialogue: the dialogue.
-        players: the players, by seat; a seat without a player (None) is never asked.
-        first: the seat that is asked first in each round.
-        patience: the number of rounds without any move after which the dialogue ends as `silence`.
-        most_events: the number of events after which the dialogue ends as `event limit`.
+        players: the player of each seat; a seat with None is never asked.
+        first: the index of the seat with which each round begins.
+        patience: the number of rounds without a move after which the dialogue ends as `silence`.
+        most_events: the number of events after which the dialogue ends as `event limit`; None for no limit.
 
     Raises:
         TypeError: a player returned something that is not a move.
@@ -185,13 +194,13 @@ def play(
 
 
 def advance(dialogue: Dialogue, players: Sequence[Player | None], seat: int) -> int | None:
-    """Let the other seats play until the caller's seat may act or the dialogue is over.
+    """Let the players of the other seats play until the caller's seat may act or the dialogue is over.
 
-    In each round, every other open seat is asked once, in the order of the indices. The dialogue ends as
-    `silence` if all of them say nothing for several rounds.
+    In each round, the players of all other seats that may act are asked once, in the order of the seats'
+    indices. The dialogue ends as `silence` after `SILENT_ROUNDS` rounds without a move.
 
     Returns:
-        The open seat that has no player and so waits for an answer from outside; None if there is none.
+        The index of another seat that has to move but has no player; None if there is no such seat.
     """
     silent = 0
     while seats := dialogue.open:

@@ -29,7 +29,7 @@ _EXPECTED: Final = (
 
 
 class _Function:
-    """A player that calls a function of the view."""
+    """A player that calls a function to get its moves."""
 
     def __init__(self, function: Callable[[View], Any]) -> None:
         self._function = function
@@ -39,7 +39,7 @@ class _Function:
 
 
 class _AsyncFunction:
-    """A player that awaits a function of the view, for async callers."""
+    """A player that awaits an async function to get its moves."""
 
     def __init__(self, function: Callable[[View], Awaitable[Any]]) -> None:
         self._function = function
@@ -52,7 +52,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a factory as one for these games only, so that it is not listed for other games.
+    """Mark a player factory as suitable only for the named games, so that it is not listed for other games.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -68,15 +68,16 @@ def plays(*games: str) -> Callable[[_F], _F]:
 
 
 def as_factory(found: Any, name: str) -> PlayerFactory:
-    """Return a factory of players for anything that a caller may pass as a player.
+    """Return a factory of players for any object that a caller may pass as a player.
 
     Args:
-        found: a function or class of two arguments (`argument`, `context`) or of none that creates a player;
-            a function of the view that returns a move; or a player, which then plays all episodes in turn.
-        name: the player's name, for messages.
+        found: a function or class that creates a player, with the arguments `argument` and `context` or
+            without arguments; a function that takes a view and returns a move; or a player, which then plays
+            all episodes in turn.
+        name: the name of the player, for error messages.
 
     Raises:
-        InputError: `found` is none of these.
+        InputError: `found` is not one of these objects.
     """
     if not inspect.isclass(found) and callable(getattr(found, "move", None)):
         return lambda argument, context: found
@@ -110,7 +111,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
-    """Return the number of required positional arguments, or 2 if it cannot be told."""
+    """Return the number of required positional arguments, or 2 if the signature does not tell."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -123,13 +124,12 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A player that is named by a spec.
+    """A spec: text that names a player, such as `rule` or `module:factory:argument`.
 
     Attributes:
-        spec: the spec.
-        group: the group of entry points in which names are looked up.
-        game: the name of the game whose players error messages list; if it is empty, they list the whole
-            group.
+        spec: the text.
+        group: the group of entry points in which the name is looked up.
+        game: the name of the game whose players error messages list; empty to list the players of all games.
     """
 
     spec: str
@@ -138,20 +138,21 @@ class PlayerSpec:
 
     @property
     def name(self) -> str:
-        """Return the part before the first colon."""
+        """Return the part of the spec before the first colon."""
         return self.spec.partition(":")[0]
 
     @property
     def is_ours(self) -> bool:
-        """Return True if the player ships with birdenv and may run in a process that holds private tasks."""
+        """Return True if the player ships with birdenv, so that it may run in a process with private data."""
         entry = self._entry()
         return entry is not None and ships_with_birdenv(entry)
 
     def check(self) -> None:
-        """Check, without importing anything, that the spec can name a player.
+        """Check, without importing the player, that the spec may name a player.
 
         Raises:
-            InputError: the spec cannot name a player; the message lists the known names.
+            InputError: the name is unknown and does not look like `module:factory`; the message lists the
+                known names.
         """
         module, _, rest = self.spec.partition(":")
         is_module = all(part.isidentifier() for part in module.split("."))
@@ -159,9 +160,9 @@ class PlayerSpec:
             raise self._unknown()
 
     def load(self) -> tuple[PlayerFactory, str]:
-        """Import the factory, and return it with its argument.
+        """Import the player's factory, and return the factory and its argument.
 
-        Importing runs the player's code, so call this only in the process in which the player may run.
+        Call this method only in a process in which the player may run, because importing runs its code.
 
         Raises:
             InputError: there is no such player, or its import fails.
@@ -203,14 +204,17 @@ class PlayerSpec:
 
 
 def player_names(group: str = AGENTS, game: str = "") -> list[str]:
-    """Return the names of the installed players in a group; with `game`, of those that can play it."""
+    """Return the names of the installed players in a group of entry points, sorted.
+
+    With `game`, only players that can play this game are listed.
+    """
     return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
 
 
 def _may_play(entry: EntryPoint, game: str) -> bool:
-    """Return False for a player of ours that plays other games only.
+    """Return False if the player is marked as suitable only for other games (see `plays`).
 
-    Players of other packages are not imported for this question.
+    Players of other packages are not imported, and always count as suitable.
     """
     if not ships_with_birdenv(entry):
         return True

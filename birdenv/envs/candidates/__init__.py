@@ -1,4 +1,8 @@
-"""The candidate setting: learn which question is worth its price, and which candidate statement is right."""
+"""The candidate setting: environments to learn when a question is worth its price.
+
+The agent chooses among fixed questions and candidate statements of SQL, so its actions and observations are
+numbers.
+"""
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn

@@ -1,6 +1,6 @@
-"""Episodes of the candidate setting, computed from compiled tables, with the same results as dialogues.
+"""Episodes of the candidate setting that are computed from tables, with the same results as in dialogues.
 
-`CompiledEpisodes` holds n episodes. `CompiledSession` is a single episode with the outcome of its dialogue.
+`CompiledEpisodes` is a batch of episodes, and `CompiledSession` a single episode.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ class CompiledEpisodes:
     """A batch of n episodes that are computed from compiled tables.
 
     Attributes:
-        tables: the tables.
-        state: what the agents see, from which observations and masks are computed.
+        layout: the numbers of spans and candidates, and the indices of the actions.
+        tables: the compiled tables of the tasks.
+        state: the part of the episodes that agents see, from which observations and masks are computed.
         tasks: the index of each episode's task. Shape (n,).
         stages: the index in `tables` of each episode's current stage. Shape (n,).
         order: the indices of the stage's candidates, in the order in which the agent sees the candidates.
@@ -49,7 +50,13 @@ class CompiledEpisodes:
         self._free = np.zeros(n, np.int64)
 
     def begin(self, who: Indices, drawn: Drawn, stages: Indices) -> None:
-        """Start the episodes with the indices `who`, each at the stage of its request."""
+        """Start the episodes with the indices `who`.
+
+        Args:
+            who: the indices of the episodes in the batch.
+            drawn: the random choices of these episodes.
+            stages: the index in the tables of the first stage of each of these episodes.
+        """
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
         self._later[who] = drawn.orders[1]
@@ -62,7 +69,7 @@ class CompiledEpisodes:
         self._show(who, stages, drawn.orders[0], 1)
 
     def _show(self, who: Indices, stages: Indices, keys: npt.NDArray[np.float64], phase: int) -> None:
-        """Move each of the episodes to a stage."""
+        """Move the episodes with the indices `who` to new stages."""
         tables = self.tables
         order = order_by(keys, tables.counts[stages])
         self.stages[who], self.order[who] = stages, order
@@ -74,7 +81,7 @@ class CompiledEpisodes:
     def play(
         self, actions: Indices
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Play an action in each episode; return rewards, terminations, and which actions were refused."""
+        """Play an action in each episode, and return three arrays: rewards, terminations and refusals."""
         layout, state, tables = self.layout, self.state, self.tables
         everybody = np.arange(len(actions))
         allowed = state.masks()[everybody, actions]
@@ -124,7 +131,7 @@ class CompiledEpisodes:
         return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return which impossible moves count as an empty submission. After a submission, some are free."""
+        """Return a mask of the refused moves that count as an empty submission, because they are not free."""
         submitted = (self.attempts == 1) | (self.tables.phases[self.stages] == 2)
         free = refused & submitted & (self._free < self._setting.free_refusals)
         self._free[free] += 1
@@ -137,16 +144,16 @@ class CompiledEpisodes:
             self._close_questions(who)
 
     def _close_questions(self, who: Any) -> None:
-        """Close questions, which are not possible after a submission."""
+        """End the questions of some episodes, because the protocol allows none after a submission."""
         self.state.turns_left[who] = 0
         self.state.can_ask[who] = False
 
 
 class CompiledSession:
-    """An episode with the interface of `CandidatesSession` that is computed from compiled tables.
+    """An episode that is computed from compiled tables, with the interface of `CandidatesSession`.
 
     Attributes:
-        task: the task's index.
+        task: the index of the task.
         open: True until the episode is over.
     """
 
@@ -161,7 +168,7 @@ class CompiledSession:
         self._submitted: list[dict[str, Any]] = []
 
     def act(self, action: int) -> Played:
-        """Play an action."""
+        """Play an action, given by its index (see `Layout`)."""
         episodes, tables, layout = self._episodes, self._episodes.tables, self._episodes.layout
         stage, attempt = int(episodes.stages[0]), int(episodes.attempts[0])
         allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])
@@ -183,7 +190,7 @@ class CompiledSession:
         self._submitted.append({"phase": phase, "attempt": name, "status": status, "reward": earned})
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public outcome that the episode would have as a dialogue."""
+        """Return the public outcome, the number of paid questions, and the price of a question."""
         return {
             "status": "completed" if self._submitted else "no_submission",
             "reward": round(sum((each["reward"] for each in self._submitted), 0.0), 10),
@@ -193,4 +200,4 @@ class CompiledSession:
         }
 
     def close(self) -> None:
-        """Do nothing: unlike `CandidatesSession`, there is no dialogue to end."""
+        """Do nothing, because an episode that is computed from tables has no dialogue to end."""

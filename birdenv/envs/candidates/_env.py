@@ -29,11 +29,11 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """c-Interact as a choice among questions, each with a price, and candidate statements.
+    """c-Interact as a choice among fixed questions, each with a price, and candidate statements of SQL.
 
     Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask a
-    useless question; execute candidate j; submit candidate j; give up. `action_masks()` tells which actions
-    are possible. An impossible action is played as an unknown move, which costs a question or an attempt.
+    useless question; execute candidate j; submit candidate j; give up. `action_masks()` returns the possible
+    actions. An impossible action is refused, which costs a question or an attempt.
 
     Observation: a `Dict` of flat `Box` spaces from 0 to 1: `spans`, `candidates` and `episode`. They are
     computed from what the system's seat may see: request, schema, knowledge, candidates, answers and results.
@@ -45,18 +45,21 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Episodes are computed from tables. The tables of a task are compiled when the task is first played, unless
     they were saved earlier, for example by a batch (`CInteractCandidatesVectorEnv`). A dialogue is played
     instead if there is a `render_mode`, if the profile is not `strict`, if the user or the rewards are not
-    the default, or if a task cannot be compiled. Observations, rewards and infos are the same either way.
+    the default, or if a task cannot be compiled. Observations, rewards and infos are the same in both cases.
 
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
-        prices: the possible prices of a question; one is drawn for each episode.
-        refusals: the probability, from 0 to 1, that the user cannot explain an annotated point. Drawn for
-            each point in each episode.
+        prices: the possible prices of a question. A price is drawn at random for each episode.
+        refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity. This is
+            drawn for each ambiguity in each episode.
         questions: the maximum number of questions in every task.
         candidates: prediction files whose statements replace the tasks' own candidates.
         max_spans: the maximum number of spans to ask about; later spans of the request are left out.
         max_candidates: the maximum number of candidates of a task.
         **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
+
+    Attributes:
+        layout: the numbers of spans and candidates, and the indices of the actions.
 
     Raises:
         InputError: settings or files cannot be used, or no task has candidates.
@@ -103,15 +106,15 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The ids of the tasks. The reset option `index` is an index into them."""
+        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
         return self._setting.ids
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode.
+        """Start an episode with a random task, or with a task that `options` select.
 
-        Each request is equally likely, even if several tasks, which differ in what the user means, share it.
+        All requests are equally likely, even if several tasks have the same request with different meanings.
 
         Args:
             seed: the seed for all later random choices.
@@ -156,7 +159,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return masks
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`)."""
+        """Return the dialogue so far (`ansi`), or None without a `render_mode`."""
         if not isinstance(self._session, CandidatesSession):
             return None
         return transcript_text(self._title(self._session.task), self._session.dialogue, 0)

@@ -7,11 +7,11 @@ from enum import IntEnum, auto
 from typing import Final
 
 MAX_POINTS: Final = 8
-"""Maximum number of annotated points of a request for which refusals are drawn separately."""
+"""The maximum number of annotated ambiguities of a request that the user may be unable to explain."""
 
 
 class Columns(IntEnum):
-    """The columns of a table in the observation. The value of a member is the index of its column, from 0."""
+    """The base class for the columns of a table in the observation. The value of a member is its index."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -19,67 +19,74 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """The columns that describe a span of the request. All but the last two are constant in a phase."""
+    """The columns that describe a span, that is, a phrase of the request that the agent can ask about.
 
-    EXISTS = auto()
-    POSITION = auto()
-    WORDS = auto()
+    Flags are 0 or 1, and all other values lie between 0 and 1. `ASKED` and `INFORMED` change in a phase.
+    """
+
+    EXISTS = auto()  # flag: the row describes a span
+    POSITION = auto()  # position among the spans of the request
+    WORDS = auto()  # number of words, divided by its maximum
     UNKNOWN = auto()  # share of words that occur in neither schema nor knowledge
-    ALL_UNKNOWN = auto()
-    FIRST_UNKNOWN = auto()
+    ALL_UNKNOWN = auto()  # flag: no word occurs there
+    FIRST_UNKNOWN = auto()  # flag: the first word does not occur there
     IN_ALL = auto()  # share of words that occur in all candidates
     IN_SOME = auto()  # share of words that occur in some candidates
-    LAST_IN_ALL = auto()
-    FIRST_SENTENCE = auto()
-    LAST_SENTENCE = auto()
-    QUESTION = auto()  # belongs to a sentence that asks
-    BEFORE_NUMBER = auto()
-    AFTER_ARTICLE = auto()
-    AFTER_PREPOSITION = auto()
-    ASKED = auto()
-    INFORMED = auto()  # the answer distinguishes candidates
+    LAST_IN_ALL = auto()  # flag: the last word occurs in all candidates
+    FIRST_SENTENCE = auto()  # flag: the span is in the first sentence of the request
+    LAST_SENTENCE = auto()  # flag: the span is in the last sentence of the request
+    QUESTION = auto()  # flag: the sentence is a question
+    BEFORE_NUMBER = auto()  # flag: a number or a date follows
+    AFTER_ARTICLE = auto()  # flag: an article precedes
+    AFTER_PREPOSITION = auto()  # flag: a preposition precedes
+    ASKED = auto()  # flag: the agent has asked about the span
+    INFORMED = auto()  # flag: the answer distinguished candidates
 
 
 class CandidateColumn(Columns):
-    """The columns that describe a candidate. The first three are constant in a phase."""
+    """The columns that describe a candidate statement. Flags are 0 or 1, and other values between 0 and 1."""
 
-    EXISTS = auto()
-    REQUEST = auto()  # how well it fits the request; the best candidate has 1
-    FITS_REQUEST = auto()  # no candidate fits the request better
-    ANSWERS = auto()  # how well it fits the informative answers, on average
-    FITS_ANSWERS = auto()  # no candidate fits any informative answer better
-    TOTAL = auto()
-    BEHIND = auto()  # difference from the best candidate that was not tried
-    BEST = auto()
-    TRIED = auto()
-    EXECUTED = auto()
-    FAILED = auto()
-    ROWS = auto()
+    EXISTS = auto()  # flag: the row describes a candidate
+    REQUEST = auto()  # fit to the request; 1 for the best candidate
+    FITS_REQUEST = auto()  # flag: no candidate fits the request better
+    ANSWERS = auto()  # mean fit to the informative answers
+    FITS_ANSWERS = auto()  # flag: no candidate fits any informative answer better
+    TOTAL = auto()  # weighted mean of the fits to the request and to the answers
+    BEHIND = auto()  # difference of TOTAL from the best candidate that was not tried
+    BEST = auto()  # flag: the difference is 0, and the candidate was not tried
+    TRIED = auto()  # flag: the candidate was submitted and is wrong
+    EXECUTED = auto()  # flag: the candidate was executed
+    FAILED = auto()  # flag: the execution failed
+    ROWS = auto()  # number of rows in the result, on a logarithmic scale
     SAME = auto()  # share of the other executed candidates with the same result
 
 
 class EpisodeColumn(Columns):
-    """The columns that describe the episode as a whole."""
+    """The columns that describe the episode as a whole. All values lie between 0 and 1."""
 
-    PRICE = auto()
-    QUESTIONS_LEFT = auto()
-    FOLLOW_UP = auto()
-    DEBUG = auto()
-    CAN_ASK = auto()
-    CANDIDATES = auto()
-    SPANS = auto()
-    ASKED = auto()
-    INFORMED = auto()
-    BEST = auto()  # share of candidates that share the first rank
-    ONE_OF_BEST = auto()  # chance of a blind guess among these
+    PRICE = auto()  # price of a question, divided by the highest possible price
+    QUESTIONS_LEFT = auto()  # share of the budget that is left
+    FOLLOW_UP = auto()  # flag: the current phase is the follow-up
+    DEBUG = auto()  # flag: the current attempt is the debug attempt
+    CAN_ASK = auto()  # flag: questions are possible now
+    CANDIDATES = auto()  # number of candidates, divided by its maximum
+    SPANS = auto()  # number of spans, divided by its maximum
+    ASKED = auto()  # number of questions in this phase, divided by the budget
+    INFORMED = auto()  # number of informative answers, divided by the budget
+    BEST = auto()  # share of candidates that fit best
+    ONE_OF_BEST = auto()  # chance of a blind guess among these candidates
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The numbers of spans, candidates and actions of an environment, and the meaning of the actions.
+    """The numbers of spans and candidates of an environment, and the indices of its actions.
 
     The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
     candidate j; give up.
+
+    Attributes:
+        spans: the maximum number of phrases of a request that the agent can ask about.
+        candidates: the maximum number of candidate statements of a task.
     """
 
     spans: int
@@ -87,30 +94,30 @@ class Layout:
 
     @property
     def useless(self) -> int:
-        """The index of the action that asks the useless question."""
+        """Return the index of the action that asks the useless question."""
         return self.spans
 
     @property
     def execute(self) -> int:
-        """The index of the action that executes candidate 0. The actions for the other candidates follow."""
+        """Return the index of the action that executes candidate 0, the first of the execute actions."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """The index of the action that submits candidate 0. The actions for the other candidates follow."""
+        """Return the index of the action that submits candidate 0, the first of the submit actions."""
         return self.execute + self.candidates
 
     @property
     def give_up(self) -> int:
-        """The index of the action that gives up."""
+        """Return the index of the action that gives up."""
         return self.submit + self.candidates
 
     @property
     def actions(self) -> int:
-        """The number of actions."""
+        """Return the number of actions."""
         return self.give_up + 1
 
     @property
     def draws(self) -> int:
-        """How many random numbers determine the task, price, candidate orders and refusals of an episode."""
+        """Return how many random numbers an episode needs for its task, price, orders and refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS

@@ -1,7 +1,7 @@
-"""The state of n candidate episodes, in arrays from which observations and masks are computed.
+"""The state of a batch of candidate episodes, from which observations and action masks are computed.
 
-A single environment has a state with n = 1, and may fill it from a dialogue. The vector environment has a
-state of n episodes, and fills it from compiled tables. Both compute observations with the same code.
+A single environment has a batch of one episode, whose state may come from a dialogue. The state of a vector
+environment comes from compiled tables. All observations are computed by the same code.
 """
 
 from __future__ import annotations
@@ -21,10 +21,16 @@ class CandidateState:
     """The state of n episodes. Candidates are in the order in which the agent sees them.
 
     Attributes:
-        spans, candidates, episode: the tables of the observation; the leading axis is the episode.
-        asked: which questions were asked in this phase; the useless question is last. Shape (n, spans + 1).
+        layout: the numbers of spans and candidates.
+        spans: the values of `SpanColumn`. Shape (n, spans, columns).
+        candidates: the values of `CandidateColumn`. Shape (n, candidates, columns).
+        episode: the values of `EpisodeColumn`. Shape (n, columns).
+        readable: True for candidates that only read data and may be executed. Shape (n, candidates).
+        asked: True for questions that were asked in this phase; the useless question is last. Shape
+            (n, spans + 1).
         turns_left: the number of questions left. Shape (n,).
-        can_ask, can_execute: whether the protocol allows questions and executions now. Shape (n,).
+        can_ask: True if the protocol allows questions now. Shape (n,).
+        can_execute: True if the protocol allows executions now. Shape (n,).
     """
 
     def __init__(self, n: int, layout: Layout, questions: int, most: float) -> None:
@@ -45,7 +51,15 @@ class CandidateState:
         self._told = np.zeros(n, np.float32)
 
     def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
-        """Begin a phase in the episodes with the indices `who`, given the arrays of their `ShownPhase`."""
+        """Begin a phase in the episodes with the indices `who`.
+
+        Args:
+            who: the indices of the episodes.
+            spans: the array `ShownPhase.spans` of each of these episodes.
+            candidates: the array `ShownPhase.candidates`, with the candidates in the order of the episode.
+            readable: the array `ShownPhase.readable`, in the same order.
+            phase: 1 for the request, 2 for the follow-up.
+        """
         self.spans[who] = spans
         self.candidates[who] = candidates
         self.readable[who] = readable
@@ -64,7 +78,13 @@ class CandidateState:
         self.episode[who, _E.PRICE] = prices / self._most
 
     def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
-        """Record answers. `fits` tells how well each answer fits each candidate (`ShownPhase.fit`)."""
+        """Record the user's answers.
+
+        Args:
+            who: the indices of the episodes.
+            question: the index of the question in each of these episodes.
+            fits: how well each answer fits each candidate (see `ShownPhase.fit`).
+        """
         self.asked[who, question] = True
         exists = self.candidates[who, :, _C.EXISTS] > 0
         worst = np.where(exists, fits, 1.0).min(axis=1)
@@ -78,7 +98,14 @@ class CandidateState:
         self._told[told] += 1.0
 
     def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
-        """Record executions. `rows` are values of `rows_shown`, and equal results have equal numbers."""
+        """Record the results of executed candidates.
+
+        Args:
+            who: the indices of the episodes.
+            candidate: the index of the executed candidate in each of these episodes.
+            rows: the value of `rows_shown` for each result.
+            results: a number for each result; equal results of an episode have equal numbers.
+        """
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
         self.candidates[who, candidate, _C.EXECUTED] = 1.0
@@ -91,11 +118,11 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Record that the submitted candidates are wrong."""
+        """Record that the given candidates were submitted in the episodes `who`, and are wrong."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:
-        """Record that the first attempt of a phase is used up."""
+        """Record that the first attempt of the current phase is used up in the episodes `who`."""
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
@@ -114,7 +141,7 @@ class CandidateState:
         return made
 
     def observe(self) -> dict[str, Floats]:
-        """Return the observations of all episodes as new arrays."""
+        """Return the observations of all episodes, in new arrays."""
         shown, episode = self.candidates, self.episode
         exists, tried = shown[:, :, _C.EXISTS], shown[:, :, _C.TRIED]
         answers = self._said / np.maximum(self._told, 1.0)[:, None]

@@ -1,7 +1,7 @@
-"""A phase of a task as the agent sees it: spans, candidates, and how well texts fit the candidates.
+"""A phase of a task as the agent sees it: its spans, its candidates, and how well texts fit the candidates.
 
-Only public text is used. The words of requests, answers and statements are normalised before they are
-compared. The spans that the agent can ask about are phrases of the request.
+Spans are phrases of the request that the agent can ask about. Only public text is used. The words of
+requests, answers and SQL are normalised before they are compared.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from birdenv.envs.candidates._layout import CandidateColumn, Layout, SpanColumn
 from birdenv.sql import is_single_query, may_write, tokens
 
 USELESS: Final = "Is there anything else that I should know?"
-"""The useless question."""
+"""The text of the useless question (see `Layout`), which is about no span of the request."""
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9'’]*(?:-[A-Za-z0-9]+)*")
 _TOKEN: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[a-z]+")
 _SENTENCE: Final = re.compile(r"(?<=[.?!])\s+")
 _PIECE: Final = re.compile(r"[,.;:!?()\"“”]|\s[-–—]\s")
 _ENDINGS: Final = ("ies", "es", "s", "ing", "ed")
-_LONGEST: Final = 4  # maximum number of words of a phrase; a longer run is cut to its last words
+_LONGEST: Final = 4  # maximum number of words of a phrase; of longer runs, the last words are kept
 
 _OPERATORS: Final = {
     "<": ("less",),
@@ -95,7 +95,7 @@ STOP: Final = frozenset(
     called named name names include including along together display report identify rank ranked ascending
     descending other latter since through we're don't""".split()
 )
-"""Words that do not belong to a phrase."""
+"""The stop words, which no phrase contains."""
 
 
 class RequestPhrase(NamedTuple):
@@ -116,7 +116,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the phrases of a request in order, without duplicates. A phrase is a run of content words."""
+    """Return the phrases of a request in order, without duplicates. Stop words separate phrases."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
@@ -196,9 +196,9 @@ class ShownPhase:
     Attributes:
         phrases: the spans that the agent can ask about.
         sqls: the SQL of the candidates.
-        spans: a row for each span with the columns of `SpanColumn`, float32.
-        candidates: a row for each candidate with the columns of `CandidateColumn`, float32.
-        readable: which candidates only read data, and may therefore be executed. Shape (candidates,).
+        spans: the values of `SpanColumn` for each span. Shape (spans, columns), float32.
+        candidates: the values of `CandidateColumn` for each candidate. Shape (candidates, columns), float32.
+        readable: True for candidates that only read data and may be executed. Shape (candidates,).
     """
 
     def __init__(self, layout: Layout, request: str, notes: str, sqls: Sequence[str], dialect: str) -> None:
@@ -224,10 +224,10 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate: 1 for the best fit, and less for the others.
+        """Return how well a text fits each candidate, from 0 to 1. The best candidate has 1.
 
-        Words that text and candidate share count, and rare words count more. If the text contains no word in
-        which the candidates differ, all values are 0.
+        The fit depends on the words that the text shares with a candidate; rare words count more. If the text
+        contains no word in which the candidates differ, all values are 0.
         """
         said = words_of(text)
         found = np.zeros(self._size, np.float32)
@@ -238,7 +238,7 @@ class ShownPhase:
 
 
 NEAR: Final = 1e-3
-"""Fits that differ by less count as equal."""
+"""The difference below which two fits count as equal."""
 
 
 def is_best(fit: Floats) -> Flags:

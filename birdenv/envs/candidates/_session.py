@@ -16,11 +16,18 @@ from birdenv.tasks import SYSTEM, USER
 
 _ONE = np.zeros(1, np.intp)
 _NOTHING = Move("none")
-"""Not an action of the game, so the rules charge it as an impossible action."""
+"""A move with an unknown action, which stands for an impossible action and costs as much."""
 
 
 class Played(NamedTuple):
-    """The result of an action. `allowed` is False if the action mask forbade the action."""
+    """The result of an action.
+
+    Attributes:
+        reward: the reward of the step, minus the price of a question.
+        terminated: True if the episode is over because its rules ended it.
+        truncated: True if a limit or a failure outside of the rules ended the episode.
+        allowed: False if the action mask forbade the action.
+    """
 
     reward: float
     terminated: bool
@@ -29,15 +36,13 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """An episode that is played in a dialogue. The replies of the dialogue update the episode's state.
-
-    An action that the mask forbids is played as an unknown move.
+    """An episode of the candidate setting that is played in a dialogue of c-Interact.
 
     Attributes:
         task: the index of the task.
         dialogue: the dialogue.
-        stage: the current phase.
-        order: the indices of the candidates of `stage`, in the order in which the agent sees the candidates.
+        stage: the spans and candidates of the current phase.
+        order: the indices of the candidates in `stage`, in the order in which the agent sees them.
     """
 
     def __init__(
@@ -71,11 +76,11 @@ class CandidatesSession:
 
     @property
     def open(self) -> bool:
-        """True until the episode is over."""
+        """Return True until the episode is over."""
         return bool(self.dialogue.open)
 
     def act(self, action: int) -> Played:
-        """Play an action."""
+        """Play an action, given by its index (see `Layout`)."""
         state, dialogue = self._state, self.dialogue
         allowed = bool(state.masks()[0, action])
         could_ask, before = bool(state.can_ask[0]), dialogue.rewards[SYSTEM]
@@ -102,7 +107,7 @@ class CandidatesSession:
         return {**self.dialogue.outcome(), "questions": self._asked, "price": self._price}
 
     def close(self) -> None:
-        """End the dialogue."""
+        """End the dialogue, and release its players and its database."""
         for player in self._players:
             close = getattr(player, "close", None)
             if callable(close):
@@ -123,7 +128,7 @@ class CandidatesSession:
         return Move(kind, self.stage.sqls[self.order[action - first]])
 
     def _note(self, action: int) -> None:
-        """Update the state from the last reply. `_show` handles the result of a submission."""
+        """Update the state from the reply to an action. `_show` handles the effects of a submission."""
         state, layout = self._state, self._state.layout
         view = self.dialogue.view(SYSTEM)
         if action <= layout.useless:
@@ -140,7 +145,7 @@ class CandidatesSession:
             state.try_out(_ONE, np.array([action - layout.submit]))
 
     def _show(self, *, submitted: bool = False) -> None:
-        """Update what the protocol allows now, and show the new phase if a phase has begun."""
+        """Update the actions that the protocol allows now, and the whole state if a phase has begun."""
         state, view = self._state, self.dialogue.view(SYSTEM)
         if view.phase != self._phase:
             self._phase = view.phase

@@ -1,7 +1,7 @@
 """The tasks and settings of candidate environments, and the random choices of their episodes.
 
-The candidates are those of the task, or statements that other systems wrote for the task (prediction files).
-The user has no memory, and may be unable to explain some points.
+The candidates are listed in the task file, or were written by other systems (prediction files). The user has
+no memory, and may be unable to explain some ambiguities.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
 
 
 def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
-    """Return a rule-based user without memory: answers do not depend on earlier questions."""
+    """Return a rule-based user without memory, whose answers do not depend on earlier questions."""
     return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated points of a request, or an empty tuple if the game is not c-Interact."""
+    """Return the annotated ambiguous terms of a request, or an empty tuple if `briefs` has another type."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
 
 
 class UnsureUser:
-    """A user that passes on another player's answers, and cannot explain the points in `unknown`."""
+    """A user that gives the answers of another player, but cannot explain the terms in `unknown`."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player
         self._unknown = frozenset(unknown)
 
     def move(self, view: View) -> Move | None:
-        """Answer the last question, or say that the user cannot tell."""
+        """Return an answer to the last question, which may say that the user cannot tell."""
         made = self._player.move(view)
         trace = None if made is None else made.trace
         if made is None or not isinstance(trace, dict) or not self._unknown.intersection(targets_of(trace)):
@@ -58,22 +58,22 @@ class UnsureUser:
 
 
 def targets_of(trace: Any) -> tuple[str, ...]:
-    """Return the annotated points that an answer is about, from its private trace."""
+    """Return the annotated ambiguous terms that an answer explains, from its private trace."""
     return tuple(str(trace.get("target", "")).split(" + "))
 
 
 class Candidates(NamedTuple):
-    """The candidate statements of a task, for the request and for the follow-up."""
+    """The candidate statements of a task: `first` for the request, and `follow_up` for the follow-up."""
 
     first: tuple[str, ...] = ()
     follow_up: tuple[str, ...] = ()
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements of prediction files by task, without duplicates. Without files, return None.
+    """Return the statements in prediction files by the id of their task, or None without files.
 
-    A file contains records with `instance_id`, `sql` and `follow_up_sql`. Each statement field is a text or a
-    list of texts.
+    A file contains records with `instance_id`, `sql` and `follow_up_sql`. The values of the last two are a
+    text or a list of texts. Duplicates are removed.
 
     Raises:
         InputError: a file cannot be used.
@@ -112,14 +112,15 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """The random choices of n episodes. The leading axis of each array is the episode.
+    """The random choices of n episodes.
 
     Attributes:
-        tasks: the indices of the tasks.
-        prices: the price of a question in each episode.
-        orders: for each of the two phases, the random keys that order the candidates (see `order_by`).
-        refusals: a random number for each annotated point. The user cannot explain the point if the number is
-            below `CandidateSetting.refusals`.
+        tasks: the index of the task of each episode. Shape (n,).
+        prices: the price of a question in each episode. Shape (n,).
+        orders: for each of the two phases, the random keys that order the candidates (see `order_by`). Shape
+            (n, candidates).
+        refusals: a random number for each annotated ambiguity. The user cannot explain the ambiguity if the
+            number is below `CandidateSetting.refusals`. Shape (n, `MAX_POINTS`).
     """
 
     tasks: npt.NDArray[np.intp]
@@ -132,13 +133,13 @@ class CandidateSetting:
     """The tasks and settings of candidate environments.
 
     Attributes:
-        arena: the game's arena.
+        arena: the arena of c-Interact.
         ids: the ids of the tasks that have candidates.
         layout: the layout of observations and actions.
         prices: the possible prices of a question.
-        refusals: the probability, from 0 to 1, that the user cannot explain an annotated point.
+        refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity.
         questions: the maximum number of questions in every task.
-        recorded: the statements of prediction files, by task; None if the candidates of the tasks are used.
+        recorded: the statements in prediction files, by task id; None to use the candidates in the task file.
     """
 
     def __init__(
@@ -180,24 +181,27 @@ class CandidateSetting:
 
     @property
     def dialect(self) -> str:
-        """The dialect of the databases."""
+        """Return the SQL dialect of the databases."""
         return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
 
     @property
     def can_execute(self) -> bool:
-        """True if candidates may be executed."""
+        """Return True if the settings allow the agent to execute candidates."""
         return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
 
     @property
     def can_compile(self) -> bool:
-        """True if compiled tables can replace dialogues: profile `strict`, default user, default rewards."""
+        """Return True if compiled tables can replace dialogues.
+
+        This needs the profile `strict`, the default user and the default reward scheme.
+        """
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
 
     @property
     def free_refusals(self) -> int:
-        """How many impossible moves are free in each phase, after the episode's first submission."""
+        """Return how many refused moves cost nothing in each phase after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
@@ -213,14 +217,20 @@ class CandidateSetting:
         return with_some
 
     def first(self, name: str) -> tuple[str, ...]:
-        """Return the candidates for the request of a task."""
+        """Return the candidates for the request (not the follow-up) of the task with this id."""
         if self.recorded is None:
             found: tuple[str, ...] = self.arena._tasks.public(name).candidates
             return found
         return self.recorded.get(name, Candidates()).first
 
     def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
-        """Return the candidates that the agent sees in a phase, given the public extras of the dialogue."""
+        """Return the candidates that the agent sees in a phase.
+
+        Args:
+            name: the id of the task.
+            extras: the public extras of the dialogue's view.
+            phase: 1 for the request, 2 for the follow-up.
+        """
         if self.recorded is None:
             return tuple(extras.get("candidates", ()))[: self.layout.candidates]
         recorded = self.recorded.get(name, Candidates())
@@ -229,7 +239,7 @@ class CandidateSetting:
     def draw(self, uniforms: Uniforms) -> Drawn:
         """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices of n episodes.
 
-        Each request is equally likely, even if several tasks, which differ in what the user means, share it.
+        All requests are equally likely, even if several tasks have the same request with different meanings.
         """
         place = uniforms[:, 0] * len(self._sizes)
         group = place.astype(np.intp)
@@ -243,7 +253,7 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return the random choices of one episode. The reset options override the task or the price.
+        """Return the random choices of one episode, except for a task or price that reset options name.
 
         Raises:
             InputError: an option or a task is not known.
@@ -278,9 +288,11 @@ class CandidateSetting:
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Convert random keys to the orders of the candidates in n episodes, shape (n, candidates).
+    """Return a random order of the candidates of each of n episodes, shape (n, candidates).
 
-    `counts` holds the number of candidates of each episode. These are shuffled; empty places stay at the end.
+    Args:
+        keys: random numbers, shape (n, candidates).
+        counts: the number of candidates of each episode. Places without a candidate stay at the end.
     """
     places = np.arange(keys.shape[1])
     return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

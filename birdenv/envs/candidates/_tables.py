@@ -1,8 +1,8 @@
-"""Compile the tasks of a candidate setting into arrays, by playing everything that can happen in them.
+"""The compilation of the tasks of a candidate setting into arrays, by playing all possible actions.
 
-A *stage* is a phase of a task together with the way in which it is reached. Each task has a stage for its
-request, and a stage for the follow-up after each candidate that passes. Tables are saved on disk. They are
-valid for one benchmark, its settings and this version of the program.
+A *stage* is a phase of a task after a given submission: each task has a stage for its request, and a stage
+for the follow-up after each candidate that passes. Tables are saved on disk, and are valid for one benchmark,
+its settings and this version of the program.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from birdenv.files import cache_folder, code_digest
 from birdenv.tasks import SYSTEM, USER
 
 END: Final = -1
-"""The next stage if the episode is over."""
+"""The value of `Tables.following` if the episode is over."""
 
 _BROKEN: Final = ("infra_error", "test_error", "ungraded")
 
@@ -41,19 +41,23 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Arrays that describe all stages. The first axis is the stage: first all requests, in task order.
+    """Arrays that describe all stages. The first axis of each array is the stage.
+
+    The stages of all requests come first, in the order of the tasks.
 
     Attributes:
-        spans, candidates, readable: the arrays of `ShownPhase`.
+        spans: the array `ShownPhase.spans` of each stage.
+        candidates: the array `ShownPhase.candidates` of each stage.
+        readable: the array `ShownPhase.readable` of each stage.
         counts: the number of candidates of each stage.
-        fits: how well the answer to each question fits each candidate; the useless question comes last.
-        refused: how well the answer of a user who cannot explain a point fits each candidate.
-        points: the annotated points that the answer to each question is about, as a bit mask.
-        rows: for each candidate, the value of `rows_shown` for the result of its execution.
-        results: for each candidate, a number that stands for its result; equal results have equal numbers.
-        passes: which candidates pass.
-        statuses: the status of the verdict on each candidate, such as `wrong_result`.
-        following: for each candidate, the stage that follows if the candidate passes, or `END`.
+        fits: how well the answer to each question fits each candidate. The useless question is the last.
+        refused: how well the answer of a user who cannot explain anything fits each candidate.
+        points: the annotated ambiguities that the answer to each question explains, as a bit mask.
+        rows: the value of `rows_shown` for the result of each candidate.
+        results: a number for the result of each candidate. Equal results have equal numbers.
+        passes: True for candidates that pass.
+        statuses: the verdict on each candidate, such as `wrong_result`.
+        following: the index of the stage that follows if a candidate passes, or `END`.
         phases: 1 for a request, 2 for a follow-up.
     """
 
@@ -73,7 +77,7 @@ class Tables:
 
 
 def compile_tables(setting: CandidateSetting, progress: Progress | None = None) -> Tables:
-    """Play everything that can happen in the tasks of a setting, and return the tables.
+    """Play all possible actions in the tasks of a setting, and return the tables with the results.
 
     Raises:
         BenchmarkError: a task cannot be graded.
@@ -87,7 +91,7 @@ def compile_tables(setting: CandidateSetting, progress: Progress | None = None) 
 
 
 def compile_task(setting: CandidateSetting, name: str) -> Tables:
-    """Play everything that can happen in a task, and return its tables. The request is stage 0.
+    """Play all possible actions in a task, and return its tables. The request is stage 0.
 
     Raises:
         BenchmarkError: the task cannot be graded, or a candidate cannot be submitted.
@@ -119,14 +123,14 @@ def _columns(column: Callable[[str], npt.NDArray[Any]]) -> Tables:
 
 
 class _Compiler:
-    """Plays the stages of a task, one after the other."""
+    """The compiler of one task, which plays the stages of the task one after the other."""
 
     def __init__(self, setting: CandidateSetting, name: str) -> None:
         self._setting, self._layout, self._name = setting, setting.layout, name
         self.stages: list[dict[str, Any]] = []
 
     def explore(self, path: Sequence[str]) -> int:
-        """Add the stage that is reached by submitting the statements of `path`; return its index."""
+        """Add the stage that follows the submissions in `path`, and return the index of the stage."""
         dialogue, _ = self._start(path)
         view = dialogue.view(SYSTEM)
         setting, layout = self._setting, self._layout
@@ -177,7 +181,7 @@ class _Compiler:
             noted["results"][place] = texts.index(view.message)
 
     def _ask(self, stage: ShownPhase, noted: dict[str, Any]) -> None:
-        """Ask each question, in as many dialogues as the budget needs."""
+        """Ask each question, in several dialogues if the budget of one does not suffice."""
         questions = {self._layout.useless: USELESS}
         questions |= {i: question_about(phrase.text) for i, phrase in enumerate(stage.phrases)}
         dialogue: Dialogue | None = None
@@ -198,7 +202,7 @@ class _Compiler:
             noted["fits"][place] = stage.fit(dialogue.view(SYSTEM).message)
 
     def _submit(self, path: Sequence[str], stage: ShownPhase, noted: dict[str, Any]) -> None:
-        """Submit each candidate. A dialogue has room for two wrong candidates."""
+        """Submit each candidate, in several dialogues, because each allows only two attempts."""
         dialogue: Dialogue | None = None
         for place, sql in enumerate(stage.sqls):
             if dialogue is None or not dialogue.open:
@@ -222,7 +226,7 @@ class _Compiler:
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
-    """Return the tables of a setting, from the user's cache directory or newly compiled."""
+    """Return the tables of a setting, from the user's cache directory if they were saved there."""
     stored = _stored(setting)
     if stored is not None:
         return stored
@@ -232,10 +236,10 @@ def tables_of(setting: CandidateSetting) -> Tables:
 
 
 class TaskTables:
-    """The tables for a single environment, which are loaded if they were saved before.
+    """The tables for a single environment.
 
-    Otherwise the tables of each task are compiled when they are first used. They are saved once all tasks are
-    compiled.
+    Saved tables are loaded. Otherwise, the tables of a task are compiled when the task is first played, and
+    saved when the tables of all tasks are complete.
     """
 
     def __init__(self, setting: CandidateSetting) -> None:
@@ -244,7 +248,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return tables that contain a task, and the stage of its request; None if compiling it failed."""
+        """Return tables and the index of a task's first stage in them, or None if the compilation failed."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:
@@ -283,7 +287,7 @@ def _keep(setting: CandidateSetting, tables: Tables) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".new", delete=False) as file:
             np.savez_compressed(file, **{field.name: getattr(tables, field.name) for field in fields(Tables)})
-        Path(file.name).replace(path)  # so that no other process reads half a file
+        Path(file.name).replace(path)  # other processes never read an incomplete file
 
 
 def _file(setting: CandidateSetting) -> Path:
@@ -291,7 +295,7 @@ def _file(setting: CandidateSetting) -> Path:
 
 
 def _digest(setting: CandidateSetting) -> str:
-    """Return a digest of everything that decides the tables: tasks, databases, settings and code."""
+    """Return a digest of everything on which the tables depend: tasks, databases, settings and code."""
     tasks = setting.arena._tasks
     asked = {"ids": setting.ids, "recorded": setting.recorded}
     settings = {"layout": repr(setting.layout), "questions": setting.questions}

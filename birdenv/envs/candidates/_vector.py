@@ -1,4 +1,4 @@
-"""The vector environment of the candidate setting, computed in NumPy from compiled tables."""
+"""The vector environment of the candidate setting, which NumPy computes from compiled tables."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
-    """A batch of `CInteractCandidatesEnv`, in one process and without dialogues.
+    """A batch of `CInteractCandidatesEnv` environments, in one process and without dialogues.
 
     The answers of the rule-based user and the results of the candidates are compiled into arrays once, and
-    saved on disk. Observations, rewards and terminations are those of single environments with the seeds
-    `seed`, `seed + 1`, ...
+    saved on disk. Observations, rewards and terminations equal those of single environments with the seeds
+    `seed`, `seed + 1` and so on.
 
     Args:
         num_envs: the number of episodes.
@@ -34,6 +34,9 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             observation into `info["final_obs"]`; `DISABLED` waits for `reset(options={"reset_mask": ...})`.
         render_mode: must be None.
         **settings: settings of `CInteractCandidatesEnv`, except profile, user and rewards.
+
+    Attributes:
+        layout: the numbers of spans and candidates, and the indices of the actions.
 
     Raises:
         InputError: settings or files cannot be used.
@@ -78,18 +81,17 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The ids of the tasks."""
+        """Return the ids of the tasks."""
         return self._setting.ids
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start all episodes, or those that `options["reset_mask"]` selects.
+        """Start all episodes, or the episodes that `options["reset_mask"]` selects.
 
         Args:
-            seed: a list with a seed for each environment, or a number i, which gives environment k the seed
-                i + k.
-            options: `reset_mask`, an array of bool.
+            seed: a list with a seed for each environment, or a number i: environment k gets the seed i + k.
+            options: `reset_mask`, an array with a bool for each episode.
 
         Raises:
             InputError: an option is not known, or has the wrong shape.
@@ -147,7 +149,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         return self._state.masks()
 
     def _begin(self, who: Indices) -> None:
-        """Draw and start episodes."""
+        """Draw the random choices of some episodes, and start the episodes."""
         if not len(who):
             return
         uniforms = np.empty((len(who), self.layout.draws))
@@ -160,7 +162,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
-        """Return the infos of some episodes in Gymnasium's form for batches."""
+        """Return the infos of some episodes, in Gymnasium's format for batches."""
         names = np.full(self.num_envs, None, dtype=object)
         names[who] = self._names[self._episodes.tasks[who]]
         told = np.zeros(self.num_envs, np.bool_)
@@ -169,7 +171,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _refusals(refused: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return why actions were refused, in Gymnasium's form for infos of batches."""
+    """Return the reasons why actions were refused, in Gymnasium's format for infos of batches."""
     if not refused.any():
         return {}
     why = np.full(len(refused), None, dtype=object)

@@ -1,4 +1,4 @@
-"""The prices of the tools and the budget of an episode (BIRD-Interact, a-Interact)."""
+"""The prices of a-Interact's tools, and the budget that pays for them in an episode (BIRD-Interact)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ MALFORMED_COST: Final = _MALFORMED / 10
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:
-    """Return the budget `6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
+    """Return the budget of an episode: `6 + 2 * counted_ambiguities + 2 * patience`.
+
+    Args:
+        counted_ambiguities: the number of critical and knowledge ambiguities in the task.
+        patience: the patience of the user.
 
     >>> budget_for(3, 3)
     18
@@ -43,46 +47,49 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """The budget of an episode, which never falls below 0. It is counted in tenths, so that sums are exact.
+    """The budget of an episode, from which the prices of tools are deducted. The budget never falls below 0.
 
     Attributes:
-        total: the budget at the start.
+        total: the budget at the start of the episode.
     """
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self._left = 10 * total
+        self._left = 10 * total  # in tenths, so that sums are exact
 
     @property
     def left(self) -> float:
-        """Return the budget that is left."""
+        """Return the remaining budget."""
         return self._left / 10
 
     @property
     def used(self) -> float:
-        """Return the part of the budget that was spent."""
+        """Return the amount spent so far."""
         return (10 * self.total - self._left) / 10
 
     @property
     def is_spent(self) -> bool:
-        """Return True if the rest of the budget does not cover even the cheapest tool."""
+        """Return True if the remaining budget does not cover even the cheapest tool."""
         return self._left < _CHEAPEST
 
     @property
     def questions(self) -> int:
-        """Return the number of questions that the rest of the budget covers."""
+        """Return the number of questions to the user that the remaining budget covers."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
-        """Return True if the rest of the budget covers the price of a tool."""
+        """Return True if the remaining budget covers the price of a tool."""
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool and return True; if too little is left, take the rest and return False."""
+        """Deduct the price of a tool, and return True if the remaining budget covered the price.
+
+        If it does not cover the price, deduct the whole remaining budget, and return False.
+        """
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:
-        """Take the price of an invalid action, or the rest of the budget."""
+        """Deduct the price of an invalid action, or the whole remaining budget if less is left."""
         self._take(_MALFORMED)
 
     def _take(self, tenths: int) -> bool:

@@ -1,4 +1,4 @@
-"""The messages of a-Interact to the system, and the answers of its six reading tools."""
+"""The messages of a-Interact to the system, and the answers of the six tools that explain the database."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
 LONGEST = 60_000
-"""The largest number of characters in an answer; the notes of the public benchmarks are shorter."""
+"""The largest number of characters in a tool's answer. No answer in the public benchmarks is longer."""
 
 
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of a reading tool, cut to `LONGEST` characters.
+    """Return the answer of a tool that explains the database, cut to `LONGEST` characters.
 
     Args:
-        kind: the tool.
-        argument: `{"table": ..., "column": ...}` for a column meaning; for a definition, the name of the
-            entry or the id under which it is shown. Case does not matter.
-        notes: the notes about the database.
-        deleted: the ids of knowledge entries that the tool must not show.
-        renumber: True to number the visible entries without gaps, which would reveal deleted entries.
+        kind: the name of the tool, such as `get_schema`.
+        argument: `{"table": ..., "column": ...}` for the meaning of a column; the name or the visible id of
+            a knowledge entry for its definition. Case does not matter. Other tools ignore the argument.
+        notes: the schema, knowledge and column meanings of the database.
+        deleted: the ids of knowledge entries that the system must not see.
+        renumber: True to number the visible entries without gaps, because a gap would reveal a deleted entry.
 
     Raises:
-        ValueError: the tool is not a reading tool.
+        ValueError: `kind` is another action, such as `submit_sql`.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:
@@ -58,7 +58,7 @@ def _lines(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
-    """Return all entries with a name or id; names may occur more than once."""
+    """Return the entries with a given name or id as text. Several entries may have the same name."""
     name = wanted.strip().casefold()
     found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
     return _lines(found) if found else "There is no knowledge entry with that name or id."
@@ -78,12 +78,12 @@ def _meaning(meanings: Mapping[str, Any], wanted: Mapping[str, str]) -> str:
 
 
 def _column(key: str) -> str:
-    """Return `table|column` of a key `database|table|column`."""
+    """Return the part `table|column` of a key `database|table|column`."""
     return key.partition("|")[2]
 
 
 def _text(meaning: Any) -> str:
-    """Return a meaning as text; for a column that holds JSON, it is an object with the fields."""
+    """Return the meaning of a column as text. If the column holds JSON, its meaning is an object."""
     return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
 
 
@@ -117,7 +117,7 @@ _WHAT: dict[Kind, str] = {
 
 
 def instruction(task: PublicTask, engine: str, total: int) -> str:
-    """Return the instruction: the rules, the tools and the request."""
+    """Return the system's instruction: the rules, the tools with their prices, and the request."""
     rules = _RULES.format(
         engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
     )
@@ -125,12 +125,12 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return the note about the budget at the end of every reply."""
+    """Return the sentence about the remaining budget that ends every reply."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Return the message about an invalid action, with the required text or the possible actions."""
+    """Return the message about an invalid action, with the missing arguments or the possible actions."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action. Possible actions: {', '.join(legal)}."
@@ -138,13 +138,13 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
 
 
 def over_budget(kind: Kind) -> str:
-    """Return the message about a tool whose price the budget does not cover."""
+    """Return the message that refuses a tool because the budget does not cover its price."""
     price = f"{kind} costs {COSTS[kind]:g}, which is more than you have left"
     return f"{price}. Only submit_sql is possible now."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed submission. The feedback says nothing about the expected result."""
+    """Return the feedback on a failed submission, which says nothing about the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":
@@ -155,7 +155,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str) -> str:
-    """Return the message with the follow-up request."""
+    """Return the message that accepts the first submission and states the follow-up request."""
     return f"Your SQL is correct. Follow-up request: {query}"
 
 

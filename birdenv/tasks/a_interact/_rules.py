@@ -41,7 +41,7 @@ from birdenv.tasks.sql._words import ASKING_WORDS
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
-"""The profiles of a-Interact by name. The original pipeline (`shell`) does not have this game."""
+"""The protocol profiles of a-Interact, by name. The pipeline that `shell` reproduces has no a-Interact."""
 
 _LABELS: Final[Mapping[str, str]] = {
     "get_schema": "Read the tables",
@@ -59,7 +59,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Name"}
 
 
 def _words() -> SeatWords:
-    """Return the words of c-Interact with prices, and words for the reading tools."""
+    """Return the button labels and texts of c-Interact with prices, and those of the six additional tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -96,27 +96,28 @@ SEATS: Final = (
 
 
 class AInteractRules(InteractRules):
-    """The rules: nine tools with prices (`COSTS`), and one budget for both phases.
+    """An episode of a-Interact: nine tools with prices (`COSTS`), and one budget for both phases.
 
-    Passing phase 1 earns 0.7 and phase 2 earns 0.3, whatever the number of submissions. Where the published
-    implementations disagree, the rules are:
+    Passing phase 1 earns 0.7 and passing phase 2 earns 0.3, however many submissions it took. Where the
+    published implementations disagree, the rules are:
 
-    * The price of a tool is taken before it runs, whatever the result is.
-    * A tool that costs more than the budget is refused for free. After that, or if the budget does not cover
-      any tool, only `submit_sql` is possible; any other action ends the episode.
-    * `submit_sql` is always possible. If the budget does not cover it, it takes the rest of the budget and
+    * The price of a tool is deducted before the tool runs, whatever the result is.
+    * A tool that costs more than the remaining budget is refused, and the refusal costs nothing. After a
+      refusal, or if the budget does not cover any tool, only `submit_sql` is possible; any other action ends
+      the episode.
+    * `submit_sql` is always possible. A submission that the budget does not cover spends all that is left and
       ends the episode, without a follow-up.
-    * Any other action (unknown, too long, or without the text that it needs) costs 0.2.
-    * The reply to a failed submission has the database's message if the SQL did not run, and otherwise says
-      only that it is wrong.
+    * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
+    * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
+      the reply says only that.
 
-    The profile decides how submissions are judged and from which state a follow-up starts. The profile's
-    rules about turns have no effect here.
+    The profile decides how submissions are judged and from which database state a follow-up starts. The
+    profile's rules about turns do not apply to a-Interact.
 
     Attributes:
-        calls: the number of calls, by tool.
+        calls: the number of calls of each tool, by its name.
         malformed: the number of invalid actions.
-        budget: the budget.
+        budget: the budget of the episode.
     """
 
     seats = SEATS
@@ -143,7 +144,7 @@ class AInteractRules(InteractRules):
         return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, with the total budget and the part that was spent."""
+        """Return the public result of the episode, with the total budget and the amount spent."""
         return super().outcome() | {"budget": self.budget.total, "budget_used": self.budget.used}
 
     def progress_fields(self) -> dict[str, Any]:
@@ -219,7 +220,7 @@ class AInteractRules(InteractRules):
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Return the number of the attempt; every attempt earns as much as the first."""
+        """Return the number of the attempt, and 1, because every attempt earns as much as the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -227,7 +228,7 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """Return True if a move names no tool, or does not have the arguments of the tool.
+    """Return True if a move is invalid, because it names no tool or lacks a valid argument of the tool.
 
     Names of tables and columns may not contain `|`, which separates them in the text form of the action.
     """
@@ -238,7 +239,7 @@ def _is_none(move: Move) -> bool:
 
 
 class AInteractSettings(InteractSettings):
-    """The settings of a-Interact."""
+    """The settings of a run or an environment of a-Interact."""
 
     profile: Literal["strict", "adk"] = Field(
         "strict",
@@ -255,7 +256,11 @@ class AInteractSettings(InteractSettings):
 
 
 def load(settings: AInteractSettings) -> InteractTasks:
-    """Load the tasks of a-Interact, as `load_interact` does."""
+    """Load the tasks of a-Interact.
+
+    Raises:
+        InputError: a file, a name or a database cannot be used.
+    """
     idle = {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
     return load_interact(settings, AInteractRules, idle)
 

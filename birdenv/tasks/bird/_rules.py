@@ -48,15 +48,15 @@ SEATS: Final = (
 
 
 class BirdRules(Rules):
-    """The rules: any number of `execute_sql` actions, then one `submit_sql`. The reward is EX (1 or 0).
+    """An episode of BIRD: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
 
-    An episode has at most `max_turns` actions, and is truncated if the last one is not a submission. Refused
-    actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
+    An episode has at most `max_turns` actions, and is truncated if the last action is not a submission.
+    Refused actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
 
     Attributes:
-        task: the task.
-        submission: the submitted SQL, or None.
-        verdict: the verdict on the submission, or None.
+        task: the task, with its gold SQL.
+        submission: the submitted SQL; None before a submission.
+        verdict: the grader's verdict; None before a submission, and for a task without gold SQL.
     """
 
     seats = SEATS
@@ -153,7 +153,7 @@ class BirdRules(Rules):
         self._finish(status)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result: status, reward and EX."""
+        """Return the public result of the episode: its status, reward and EX (None if nothing was graded)."""
         ex = self.verdict.ex if self.verdict else None
         return {"status": self.status, "reward": self.rewards[SYSTEM], "ex": ex}
 
@@ -221,7 +221,7 @@ class BirdRules(Rules):
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """Use up an action, and return the reply. The episode ends if no action is left."""
+        """Count one action, and return the reply with this text. End the episode if no action is left."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
@@ -235,7 +235,7 @@ class BirdRules(Rules):
 
 
 def task_fields(task: BirdTask) -> dict[str, Any]:
-    """Return the fields about a task in the result of a record."""
+    """Return the fields that describe a task in the record of an episode: its difficulty and database."""
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 
@@ -246,9 +246,10 @@ def _refusal(action: str) -> str:
 
 
 def _shown(result: QueryResult) -> str:
-    """Return a result as an agent would see it.
+    """Return a result as text, limited to the rows that are always fetched.
 
-    The number of rows that the grader fetched depends on the gold, so further rows would reveal it.
+    Further rows would give the gold away, because the size of its result decides how many rows the grader
+    fetches.
     """
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
     return result_text(QueryResult(result.columns, rows, truncated))

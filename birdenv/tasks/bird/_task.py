@@ -16,18 +16,18 @@ from birdenv.tasks.sql._records import Filled, in_dialect, parsed
 
 @dataclass(frozen=True, slots=True)
 class PublicBirdTask:
-    """The half of a task that the system may know.
+    """The part of a BIRD task that the evaluated system may know.
 
     Attributes:
-        index: the position in the task file, from 0.
-        question_id: the id in the file, or the position if there is none.
+        index: the task's position in the task file, from 0.
+        question_id: the task's id in the file; if the file gives no id, the position as text.
         occurrence: 1 for the first record with this `question_id`, 2 for the second, and so on. The 2024
             edition of mini-dev contains the ids 137 and 138 twice.
-        db_id: the database.
-        question: the question.
-        evidence: a hint; may be empty.
+        db_id: the name of the database.
+        question: the question in natural language.
+        evidence: a hint that helps to understand the question; may be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
-        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
+        candidates: SQL statements that agents can choose from; empty in the published files.
     """
 
     index: int
@@ -41,7 +41,7 @@ class PublicBirdTask:
 
     @property
     def instance_id(self) -> str:
-        """Return `question_id`; if an earlier record has the same one, `#2` and so on follow it."""
+        """Return the unique id of the task: `question_id`, or `question_id#2` at its second occurrence."""
         return self.question_id if self.occurrence == 1 else f"{self.question_id}#{self.occurrence}"
 
     @property
@@ -51,17 +51,18 @@ class PublicBirdTask:
 
 @dataclass(frozen=True, slots=True)
 class PrivateBirdTask:
-    """The half of a task that the system may not know.
+    """The part of a BIRD task that the evaluated system must not know.
 
     Attributes:
-        gold: the gold statements, of which a submission must match at least one; empty if there are none.
+        gold: the gold SQL statements. A submission is right if its result matches the result of at least one
+            statement. Empty if the task cannot be graded.
     """
 
     gold: tuple[str, ...]
 
 
 class BirdTask(NamedTuple):
-    """A task in its two halves."""
+    """A task of BIRD, divided into a public part and a private part."""
 
     public: PublicBirdTask
     private: PrivateBirdTask
@@ -72,20 +73,20 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the SQL of the task and its test cases. BIRD has no test cases."""
+        """Return the task's gold SQL and its test cases. BIRD has no test cases."""
         return self.private.gold, ()
 
 
 class BirdRecord(BaseModel):
-    """One record of a BIRD file.
+    """One record of a BIRD task file.
 
     Attributes:
-        question_id: the id; by default, the position in the file.
-        db_id: the database.
-        question: the question.
-        evidence: a hint.
+        question_id: the id of the task; if it is None, the position in the file becomes the id.
+        db_id: the name of the database.
+        question: the question in natural language.
+        evidence: a hint that helps to understand the question; may be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
-        SQL: the gold statement, or a list of accepted statements. Without it, the task cannot be graded.
+        SQL: the gold statement, or several accepted statements. A task without gold cannot be graded.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
     """
 
@@ -127,11 +128,14 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return all tasks of a file in order, with the SQL for a dialect. `BirdRecord` describes the file's
-    fields.
+    """Return the tasks of a file, in the order of its records. `BirdRecord` describes the fields of a record.
+
+    Args:
+        path: the task file (JSON or JSONL).
+        dialect: the dialect whose SQL is read from records that have SQL for several dialects.
 
     Raises:
-        InputError: a record has no question or no database, or a field with a wrong value.
+        InputError: the file cannot be read, or a field of a record is missing or has a wrong value.
     """
     seen: Counter[str] = Counter()
     tasks = []

@@ -59,7 +59,7 @@ METRIC_TITLES: Final[Mapping[str, str]] = {
     "soft_f1": "Soft-F1",
     "r_ves": "R-VES",
 }
-"""The titles of BIRD's metrics in tables, in the order in which they are shown."""
+"""The titles of BIRD's metrics in tables, by name, in the order of the rows."""
 
 EX_NOTE: Final = "EX (execution accuracy) compares multisets of rows, with a tolerance for floats"
 EX_BIRD_NOTE: Final = "EX (BIRD set) compares sets of rows, as the official script does, floats exactly"
@@ -70,10 +70,10 @@ R_VES_NOTE: Final = (
 )
 
 GOLDS_COUNTED: Final = "golds that fail count as failed, as in the reference"
-"""A note on the official table if there are such golds. All other figures leave these tasks out."""
+"""The note below the official table if gold SQL failed. All other figures leave such tasks out."""
 
 _COLUMNS: Final = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
-"""The columns of the official table, with their widths in ours."""
+"""The columns of the official table, and the width of each column in characters."""
 
 
 _REFERENCE_STATUS: Final = {
@@ -83,17 +83,17 @@ _REFERENCE_STATUS: Final = {
     "task limit reached": "task_limit_reached",
     "task error": "task_error",
 }
-"""The reference harness's names in `overall.json` for the statuses of `runs.jsonl`."""
+"""The statuses of episodes in `runs.jsonl`, and the reference harness's name for each in `overall.json`."""
 
 
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Count the results on which the metrics EX and EX (BIRD set) differ, by reason.
+    """Count the submissions that only one of the metrics EX and EX (BIRD set) accepts, by reason.
 
-    Only EX accepts answers that are right within the tolerance for floats or after cleaning. Only EX (BIRD
-    set) accepts answers in which rows are repeated more or less often than in the gold result.
+    Only EX accepts results that are right within the tolerance for floats, or after cleaning. Only EX (BIRD
+    set) accepts results in which rows are repeated more or less often than in the gold result.
 
     Args:
-        results: records with the fields `ex`, `ex_bird` and perhaps `clean_steps`.
+        results: the results of graded episodes, with the fields `ex`, `ex_bird` and optionally `clean_steps`.
     """
     more = [of for of in results if of["ex"] and not of["ex_bird"]]
     cleaned = sum(bool(of.get("clean_steps")) for of in more)
@@ -105,7 +105,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return sentences about the differences that `ex_differences` counted; no sentence if there are none."""
+    """Return sentences for people about the differences that `ex_differences` counted."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -116,7 +116,7 @@ def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[st
 
 
 def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
-    """Return the figures and the console output of the reference harness, which counts every graded task."""
+    """Return the figures and the console output of the reference harness, which cover every graded task."""
     graded = [run for run in records if run["status"] not in ("ungraded", "skipped")]
     results = [run["result"] for run in graded]
 
@@ -156,23 +156,23 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Return True if a record says something about the agent."""
+    """Return True if an episode counts in rates, because its status is not one of `UNRATED`."""
     return run["status"] not in UNRATED
 
 
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return the official table (mini_dev `print_data`): means times 100, by difficulty and in total.
+    """Return the official table of mean scores in percent by difficulty (mini_dev `print_data`).
 
     Args:
-        difficulties: the difficulty of each episode. Episodes of an unknown difficulty count in the total
-            only.
-        scores: the score of each episode, from 0 to 1, by metric.
+        difficulties: the difficulty of each episode. Episodes of an unknown difficulty count only in the
+            total.
+        scores: for each metric, the scores of the episodes in the same order, from 0 to 1.
 
     Returns:
-        The means by metric and column, with the number of episodes as the metric `count`. The mean of a
-        column without episodes is None.
+        For each metric, a mapping from the difficulties and `total` to mean scores, which are None without
+        episodes. The additional metric `count` holds the numbers of episodes.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))
@@ -189,7 +189,7 @@ def difficulty_means(
 def difficulty_table(
     means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
 ) -> list[str]:
-    """Return the result of `difficulty_means` as the lines of a table, with titles for the metrics."""
+    """Return the lines of a table with the means from `difficulty_means`. `titles` names each metric."""
     lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
     for metric, of in means.items():
         cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]
@@ -204,13 +204,13 @@ def _figure(value: float | int | None) -> str:
 
 
 def _has_broken_gold(run: Record) -> bool:
-    """Return True if the gold failed or was too slow, so that the submission could not be judged."""
+    """Return True if the gold SQL failed or was too slow, so that the submission could not be judged."""
     result = run["result"]
     return bool(result.get("verdict") == "gold_error")
 
 
 def _of_gradable(value: Callable[[Record], float | None]) -> Callable[[Record], float | None]:
-    """Return a function like `value` that leaves out rated episodes whose gold is broken."""
+    """Return a function like `value` that returns None for a rated episode whose gold SQL failed."""
     return lambda run: None if is_rated(run) and _has_broken_gold(run) else value(run)
 
 
@@ -219,7 +219,7 @@ def _ex(name: str) -> Callable[[Record], float]:
 
 
 def _metric(name: str) -> Callable[[Record], float]:
-    """Return a function that reads a metric from a record. An episode without a submission counts as 0."""
+    """Return a function that reads a metric from a record, and returns 0 if nothing was submitted."""
     return lambda run: float(run["result"].get("metrics", {}).get(name, 0.0))
 
 
@@ -240,7 +240,7 @@ _R_VES: Final = Measure(
 
 
 def _asked_for(records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Return the measures of the optional metrics that at least one record has."""
+    """Return the measures of the optional metrics that at least one of the records contains."""
     found: set[str] = set()
     for record in records:
         result = record.get("result")
@@ -256,7 +256,7 @@ def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
 
 
 def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return the official table, the lengths of the dialogues, and golds that return nothing or fail."""
+    """Return the official table, the lengths of the dialogues, and gold SQL that fails or returns no rows."""
     rated = list(filter(is_rated, records))
     lengths = [len(run.get("history", ())) for run in records] or [0]
     empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
@@ -306,12 +306,12 @@ def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """Return each name once: a task may have been played several times."""
+    """Return each name once, because a task may have been played several times."""
     return list(dict.fromkeys(names))
 
 
 def _table(runs: Sequence[Record]) -> dict[str, Any]:
-    """Return the means of EX and the optional metrics except R-VES, by difficulty."""
+    """Return the means of EX and of the optional metrics, except R-VES, by difficulty."""
     measures = [measure for measure in (*BIRD.measures, *_asked_for(runs)) if measure is not _R_VES]
     scores = {measure.name: [measure.value(run) or 0.0 for run in runs] for measure in measures}
     return difficulty_means([run["result"]["difficulty"] for run in runs], scores)

@@ -17,7 +17,7 @@ EMPTY = "The text of the action is empty."
 NO_CALL = "A message without a tool call ends the attempt without a submission."
 ONE_MORE = "You have one more attempt: submit_sql."
 USED_UP = "counts as an empty submission"
-"""Part of every reply to a refused move that used up an attempt."""
+"""The end of the sentence that says that a refused action used up an attempt."""
 
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
@@ -39,7 +39,7 @@ _EXECUTE = """
 
 
 def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:
-    """Return the instruction: the rules, the request, the schema and the visible knowledge."""
+    """Return the system's instruction: the rules, the request, the schema and the visible knowledge."""
     notes = task.private.notes
     knowledge = knowledge_text(
         notes,
@@ -68,19 +68,19 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence about the price of a refused action. `left` is the number of questions left."""
+    """Return the sentence that says that a refused action cost a question, and how many are left."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence about a refused action that is free. `left` is the number of free refusals left."""
+    """Return the sentence that says that a refused action cost nothing, and how many more will be free."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Return the sentence about a refused action that counts as a submission."""
+    """Return the sentence that says why a refused action counts as an empty submission."""
     if has_submitted and profile.free_refusals:
         free = f"Such actions were free {_times(profile.free_refusals)} in this phase"
         return f"{free}; this one uses up your attempt: it {USED_UP}."
@@ -91,24 +91,24 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence that says that a question was free, because the user asked back."""
+    """Return the sentence that says that a question was free because the user did not understand it."""
     return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the note about the number of questions left, which some profiles add to every answer."""
+    """Return the note on the number of questions left, which some profiles add to every answer."""
     return f"({left} of {counted(most, 'question')} left)"
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
-    """Return the message about an action that is not possible, which lists the possible actions."""
+    """Return the message that refuses an action and lists the possible actions."""
     if action not in KINDS:
         return f"That is not a valid action. Possible actions: {', '.join(legal)}."
     return f"{action} is not possible now. Possible actions: {', '.join(legal)}."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed attempt. The feedback says nothing about the expected result."""
+    """Return the feedback on a failed attempt, which says nothing about the expected result."""
     next_step = "The episode ends." if last else ONE_MORE
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {next_step}"
@@ -118,7 +118,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str, may_clarify: bool) -> str:
-    """Return the message with the follow-up request."""
+    """Return the message that accepts the SQL of phase 1 and states the follow-up request."""
     asking = "" if may_clarify else "\nNo further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
 

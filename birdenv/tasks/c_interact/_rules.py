@@ -38,11 +38,10 @@ from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
-"""The number of `execute_sql` actions in an episode with `execute_sql=True`; further ones are refused."""
+"""The maximum number of `execute_sql` actions in an episode. Further actions of this kind are refused."""
 
 FREE_QUESTIONS_BACK = 2
-"""The number of questions in an episode that cost nothing if the user does not understand them (profile
-`strict`)."""
+"""The maximum number of questions in an episode that are free because the user does not understand them."""
 
 SEATS: Final = (
     Seat(
@@ -59,19 +58,20 @@ SEATS: Final = (
 
 
 class CInteractRules(InteractRules):
-    """The rules: questions within a budget, SQL, one debug attempt; then a follow-up, one debug attempt.
+    """An episode of c-Interact: questions to the user, SQL, and a follow-up request.
 
-    A refused action (illegal, malformed or empty) costs one question. If no question is left, the action
-    counts as an empty submission, so that every episode ends. After the first submission, the profile may
-    allow some refused actions in each phase for free (`Profile.free_refusals`). A message without a tool call
-    may end the attempt at once (`Profile.no_call_ends_attempt`).
+    In each phase, the system has a second ("debug") attempt if its first SQL is wrong. A refused action
+    (illegal, malformed or empty) costs one question. If no question is left, the action counts as an empty
+    submission, so that every episode ends. After the first submission, the profile may let some refused
+    actions of each phase cost nothing (`Profile.free_refusals`). A message without a tool call may end the
+    attempt at once (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: the number of charged questions. The record has the number of uncharged questions in
-            `free_questions`.
-        max_questions: the largest number of questions that may be charged.
-        turns_left: the number of questions left in the budget. It keeps its value after the first submission,
-            even if the profile allows no more questions then.
+        questions: the number of questions that were charged to the budget. The field `free_questions` of the
+            record counts the other questions.
+        max_questions: the budget: the largest number of questions that may be charged.
+        turns_left: the number of questions left in the budget. This number stays the same after the first
+            submission, even if the profile allows no more questions then.
     """
 
     seats = SEATS
@@ -136,7 +136,7 @@ class CInteractRules(InteractRules):
         return self._ask(text)
 
     def _heard(self, move: Move) -> Reply:
-        """Return the user's answer, and refund the first questions that the user does not understand."""
+        """Return the user's answer, and refund the price of a question that the user did not understand."""
         reply = self._answered(move)
         if self.profile.tells_left:
             self._told_system = messages.left(self.turns_left, self.max_questions)
@@ -198,7 +198,7 @@ class CInteractRules(InteractRules):
         return in_time and (self.turns_left > 0 or not self.profile.enforced)
 
     def _limited(self, reply: Reply) -> Reply:
-        """Return the reply. Truncate the episode if this was the last action that the profile allows."""
+        """Return the reply, and truncate the episode if the profile allows no further action."""
         most = self.profile.max_actions
         if most is not None and self._actions >= most and not self.status:
             self._truncate("task limit reached")
@@ -216,7 +216,7 @@ class CInteractRules(InteractRules):
         return self._reply(messages.follow_up(query, self._may_clarify()))
 
     def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
-        """Move on to the debug attempt or the end, and return the reply, which begins with `said`."""
+        """Begin the debug attempt or end the episode, and return the reply, which begins with `said`."""
         self._log_attempt(sql, status, grade)
         error = grade.error if grade is not None else None
         said += messages.failed(status, error, self.profile.error_text, last=self._debug)
@@ -226,7 +226,7 @@ class CInteractRules(InteractRules):
         return self._reply(said)
 
     def _without_submission(self) -> Reply:
-        """End an attempt without a submission. Such an attempt is not recorded."""
+        """End an attempt in which nothing was submitted. The record does not list such an attempt."""
         if self._debug:
             return self._end(f"{messages.NO_CALL} The episode ends.")
         self._debug = self._passed_over = True
@@ -240,7 +240,7 @@ class CInteractRules(InteractRules):
 
 
 class CInteractSettings(InteractSettings):
-    """The settings of c-Interact."""
+    """The settings of a run or an environment of c-Interact."""
 
     execute_sql: bool = Field(False, description="Let the agent run SQL (not in the official protocol).")
     questions: int | None = Field(
@@ -255,7 +255,11 @@ class CInteractSettings(InteractSettings):
 
 
 def load(settings: CInteractSettings) -> InteractTasks:
-    """Load the tasks of c-Interact, as `load_interact` does."""
+    """Load the tasks of c-Interact.
+
+    Raises:
+        InputError: a file, a name or a database cannot be used.
+    """
     idle = {"questions": 0, "max_questions": 0, "free_questions": 0}
     more = {"execute_sql": settings.execute_sql, "questions": settings.questions}
     return load_interact(settings, CInteractRules, idle, **more)

@@ -1,1 +1,1 @@
-"""What c-Interact and a-Interact share: records, tasks, knowledge, profiles, the user's seat, and grading."""
+"""The code that c-Interact and a-Interact share: tasks, knowledge, profiles, the user's seat, and scores."""

@@ -1,6 +1,6 @@
-"""The system's own database in an episode, and the jobs for the grader.
+"""The database on which the system tries SQL in an episode, and the jobs for the grader.
 
-Grading never runs on the system's own database.
+The grader never uses the system's database.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ def grading_job(
     accepted: str | None = None,
     left: Checkpoint | None = None,
 ) -> GradingJob:
-    """Return the grading job of one phase.
+    """Return the job that grades a submission of one phase.
 
-    In the follow-up of a Management task, the gold runs on the state that the gold of phase 1 left. The
-    prediction runs on the state that the accepted SQL of phase 1 left; in some profiles, on the state that
-    the gold left. Under the published rules, where a Query may write, the follow-up of a Query is graded in
-    the same way.
+    After a Management task, the gold SQL of the follow-up runs on the database state after the gold SQL of
+    phase 1. The submitted SQL runs on the state after the SQL that passed phase 1 or, in some profiles, on
+    the same state as the gold SQL. Under the published rules, a Query may change the database, so the
+    follow-up of a Query task is graded in the same way.
 
     Args:
         task: the task.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
-        left: a checkpoint of the state after the accepted SQL; if it is None, the accepted SQL runs again.
+        left: a checkpoint of the database after the accepted SQL; if it is None, the accepted SQL runs again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -79,13 +79,13 @@ def grading_job(
 
 
 class OwnState(NamedTuple):
-    """The statements that bring the system's own database into the state at the start of a phase.
+    """The statements that prepare the system's own database for a phase. They run in the order of the fields.
 
     Attributes:
-        setup: the set-up of the task.
-        own: the system's SQL that passed phase 1.
-        cleanup: the clean-up of the task. Errors are ignored, because the clean-up was written for the state
-            after the gold.
+        setup: the task's `preprocess_sql`.
+        own: the system's SQL that passed phase 1; empty if it is not needed.
+        cleanup: the task's `clean_up_sqls`. Errors are ignored, because the clean-up was written for the
+            state after the gold SQL.
     """
 
     setup: tuple[str, ...]
@@ -94,7 +94,7 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return the statements that prepare the system's own database. No profile includes gold statements.
+    """Return the statements that prepare the system's own database for a phase. Gold SQL is never among them.
 
     Args:
         task: the task.
@@ -119,8 +119,11 @@ def _follow_up_category(task: CInteractTask, follow_up: FollowUp, profile: Profi
 
 
 def _by_id(task: CInteractTask, stated: Category, tests: tuple[str, ...]) -> Category:
-    """Return the category that the task's id states. A Management task without tests has the stated category,
-    as in the Query follow-up of a Management task."""
+    """Return `Query` or `Management` as the task's id implies.
+
+    A request without test cases keeps its `stated` category even if the id implies Management, because the
+    follow-up of a Management task may be a Query.
+    """
     if "_M_" not in task.public.instance_id:
         return "Query"
     return "Management" if tests else stated
@@ -135,12 +138,12 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database on which the system tries SQL. It is opened for the first statement, and keeps all
-    changes.
+    """The database on which the system tries SQL in an episode.
 
-    Phase 2 begins with a fresh database in the state after the accepted SQL of phase 1 (see
-    `agent_start_state`). The database is closed while a submission is graded, to free memory. Statements that
-    ran in another process (see `recall`) run again just before the next new statement, if there is one.
+    The database is opened for the first statement, and keeps all changes. Phase 2 begins with a fresh
+    database in the state that `agent_start_state` describes. To free memory, the database is closed while a
+    submission is graded. Statements of a resumed episode (see `recall`) run again only when a new statement
+    follows.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -150,10 +153,10 @@ class AgentDatabase:
         self._limits = limits
         self._accepted: str | None = None
         self._left: Checkpoint | None = None
-        self._written: Checkpoint | None = None  # by the system, before its last submission
+        self._written: Checkpoint | None = None  # the system's changes before its last submission
         self._database: EpisodeDatabase | None = None
         self._past = PastStatements()
-        self._is_recalled = False  # statements ran in another process, and not yet in this one
+        self._is_recalled = False  # True if statements ran in an earlier process, but not yet in this one
 
     @property
     def is_open(self) -> bool:
@@ -161,8 +164,9 @@ class AgentDatabase:
         return self._database is not None
 
     def show(self, sql: str) -> tuple[str, int]:
-        """Run a statement. Return the result as text, and the number of statements that would restore the
-        database.
+        """Run a statement, and return its result as text and the number to pass to `recall`.
+
+        The number counts the statements that would have to run again to restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.
@@ -175,16 +179,22 @@ class AgentDatabase:
         return result_text(result), count
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement that ran in another process, where `show` returned this `count`."""
+        """Record a statement of a resumed episode that ran in an earlier process.
+
+        Args:
+            sql: the statement.
+            count: the number that `show` returned in that process.
+        """
         self._past.recall(sql, count)
         self._is_recalled = True
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
-        """Begin phase 2.
+        """Begin phase 2 with a fresh database.
 
         Args:
             accepted: the SQL that passed phase 1.
-            left: a checkpoint of the state after the accepted SQL, or None if there is none.
+            left: a checkpoint of the database after the accepted SQL; if it is None, the accepted SQL runs
+                again.
         """
         self.close()
         self._past.clear()
@@ -221,7 +231,10 @@ class AgentDatabase:
             self._database = None
 
     def _open(self) -> QueryError | None:
-        """Open a new copy in the current state. Return the error if the system's own SQL fails this time."""
+        """Open a new copy of the database in the current state.
+
+        Return the error if the system's own SQL, which succeeded before, fails this time.
+        """
         self.close()
         database = self._database = self._source.open(self._task.public.database, self._limits)
         state = agent_start_state(self._task, self._profile, self._accepted)

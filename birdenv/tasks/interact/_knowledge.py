@@ -1,4 +1,4 @@
-"""The notes about a database that a system may read: schema text, knowledge base, column meanings."""
+"""The notes about a database: its schema as text, its knowledge base, and the meanings of its columns."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from birdenv.users import BriefNotes
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEntry:
-    """One entry of the knowledge base.
+    """An entry of a database's knowledge base, which defines a term of its domain.
 
     Attributes:
-        id: the id.
-        name: the name.
-        description: what the entry is about.
+        id: the id of the entry in the knowledge base.
+        name: the defined term.
+        description: a short description of the term.
         definition: the definition, such as a formula.
-        children: the ids of the entries that this entry builds on.
-        raw: the entry's line in the file.
+        children: the ids of the entries on which the definition builds.
+        raw: the entry as JSON, with all fields of the file.
     """
 
     id: int
@@ -39,12 +39,13 @@ class KnowledgeEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DatabaseNotes:
-    """The public notes about one database in a benchmark folder. Instances are compared by identity.
+    """The notes about one database in a benchmark folder. Instances are compared by identity, not by value.
 
     Attributes:
-        schema: CREATE statements and sample rows.
+        schema: the CREATE statement of each table, with sample rows.
         knowledge: the entries of the knowledge base.
-        column_meanings: the meanings of columns, by `database|table|column`.
+        column_meanings: the meaning of each column, by `database|table|column`: text, or an object for a
+            column that holds JSON.
     """
 
     schema: str
@@ -53,7 +54,7 @@ class DatabaseNotes:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """Return the names of all tables and columns in the schema text and the column meanings."""
+        """Return the names of all tables and columns in the schema and the column meanings."""
         names = set(_schema_names(self.schema))
         for key in self.column_meanings:
             names.update(key.split("|")[1:])
@@ -87,7 +88,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
 @lru_cache(maxsize=64)
 def user_notes(notes: DatabaseNotes) -> BriefNotes:
-    """Return the notes for a simulated user: the texts about all knowledge entries and columns."""
+    """Convert the notes about a database to the form that the simulated user needs."""
     columns: dict[str, str] = {}
     for key, meaning in notes.column_meanings.items():
         name = key.split("|")[-1].lower()
@@ -101,10 +102,14 @@ def user_notes(notes: DatabaseNotes) -> BriefNotes:
 
 @lru_cache(maxsize=1024)
 def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
-    """Return the entries of the knowledge base without the deleted ones, as one JSON object per line.
+    """Return the knowledge entries that the system may see, as one JSON object per line.
 
-    With `all_fields`, the lines have all fields of the file. Otherwise, they have the fields that
-    `shown_knowledge` returns.
+    Args:
+        notes: the notes about the database.
+        deleted: the ids of the entries to leave out.
+        all_fields: True to show all fields of the file, with the ids of the file. False to show the fields
+            that `shown_knowledge` returns.
+        renumber: passed to `shown_knowledge`.
     """
     if all_fields:
         return "\n".join(entry.raw for entry in notes.knowledge if entry.id not in deleted)
@@ -115,9 +120,12 @@ def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields:
 def shown_knowledge(
     notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the entries without the deleted ones, with their four public fields.
+    """Return the knowledge entries that the system may see, with their four public fields.
 
-    With `renumber`, the entries get new ids from 0 on, so that no gap reveals a deleted entry.
+    Args:
+        notes: the notes about the database.
+        deleted: the ids of the entries to leave out.
+        renumber: True to give the entries new ids from 0 on, so that no gap reveals a deleted entry.
     """
     visible = [entry for entry in notes.knowledge if entry.id not in deleted]
     return [

@@ -1,4 +1,4 @@
-"""The records of the lite, full and mini files of BIRD-Interact, with their irregularities removed."""
+"""The records in the task files of BIRD-Interact (lite, full and mini), in one uniform format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALIKE: Final = 0.8  # the similarity for `get_close_matches`, as of "difficulty
 
 
 def _as_list(value: Any) -> Any:
-    """Return a list: a list unchanged, the JSON list in a text, another text as one item, null as empty."""
+    """Return the list that a field means by a list, text with a JSON list, other text (one item), or null."""
     if value is None:
         return []
     if not isinstance(value, str):
@@ -49,7 +49,13 @@ class _Model(BaseModel):
 
 
 class ConditionsRecord(_Model):
-    """The conditions of a task, which decide how results are compared."""
+    """The `conditions` of a request, which decide how the rows of results are compared.
+
+    Attributes:
+        decimal: the number of decimals to which numbers are rounded; a negative value means 2.
+        distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
+        order: True if the order of rows matters.
+    """
 
     decimal: int = -1
     distinct: bool | None = None
@@ -57,7 +63,16 @@ class ConditionsRecord(_Model):
 
 
 class AmbiguityRecord(_Model):
-    """One annotated ambiguity. In the files, `deleted_knowledge` is an id, a list of ids or null."""
+    """One annotated ambiguity of a request.
+
+    Attributes:
+        term: the ambiguous words of the request.
+        sql_snippet: the piece of SQL that expresses what the words mean.
+        is_mask: the field of the same name in the files; birdenv does not use it.
+        type: the type of the ambiguity; empty if the file names none.
+        deleted_knowledge: the ids of the knowledge entries that are hidden from the system. The files have an
+            id, a list of ids or null.
+    """
 
     term: str
     sql_snippet: str = ""
@@ -67,7 +82,12 @@ class AmbiguityRecord(_Model):
 
 
 class QueryAmbiguityRecord(_Model):
-    """The annotated ambiguities of a request, divided into critical and non-critical ones."""
+    """The annotated ambiguities in the wording of a request.
+
+    Attributes:
+        critical_ambiguity: the ambiguities that must be resolved to write the right SQL.
+        non_critical_ambiguity: the other ambiguities, which do not count for the budget.
+    """
 
     critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
     non_critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
@@ -81,7 +101,15 @@ class _Solution(_Model):
 
 
 class FollowUpRecord(_Solution):
-    """The follow-up of a task."""
+    """The follow-up request of a task.
+
+    Attributes:
+        query: the request; empty if the task has no follow-up.
+        type: the type of the follow-up; empty if the file names none.
+        category: `Query` or `Management`; None if the file does not say.
+        conditions: how results are compared; None if the file does not say.
+        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
+    """
 
     query: str = ""
     type: str = ""
@@ -90,14 +118,33 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """Return the category of the follow-up; if it has none, infer one from its tests or from `parent`."""
+        """Return the follow-up's category.
+
+        A follow-up without a category is a Management request if it has test cases or is graded by the
+        database state; otherwise, it has the category `parent` of the main task.
+        """
         return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 
 class TaskRecord(_Solution):
-    """One task of a file, with the fields of all three files (BIRD-Interact README, 'Data Fields').
+    """A task in a file of BIRD-Interact (see "Data Fields" in its README, and docs/data-formats.md).
 
-    `annotated` contains the two fields of ambiguities unchanged.
+    Attributes:
+        instance_id: the id of the task.
+        selected_database: the name of the database.
+        amb_user_query: the ambiguous request.
+        query: the clear request.
+        category: `Query` if the gold SQL reads data, `Management` if it changes the database.
+        high_level: True if the request is phrased in general terms; None if the file does not say.
+        difficulty_tier: the difficulty; None if the file does not say.
+        conditions: how results are compared; None if the file does not say.
+        preprocess_sql: the statements that prepare the database.
+        clean_up_sqls: the statements that clean up the database.
+        user_query_ambiguity: the ambiguities in the wording of the request.
+        knowledge_ambiguity: the ambiguities because of missing knowledge.
+        follow_up: the follow-up request; None if there is none.
+        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
+        annotated: the two fields about ambiguities, unchanged from the file.
     """
 
     instance_id: Filled
@@ -118,9 +165,9 @@ class TaskRecord(_Solution):
 
 
 def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:
-    """Yield a message for each unknown field whose name resembles that of a missing field.
+    """Yield a warning for each unknown field whose name resembles the name of a missing field.
 
-    Other unknown fields are ignored, because the published files have some.
+    Other unknown fields are ignored, because the published files contain some.
     """
     known = dict(_named_fields(model))
     for name, value in record.items():
@@ -138,7 +185,7 @@ def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskReco
 
 
 def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel] | None]]:
-    """Yield the names of all fields in a file, each with the model of the objects that it holds, if any."""
+    """Yield the names of a record's fields in a file, each with the model of its objects or None."""
     for name, field in model.model_fields.items():
         held = [field.annotation, *get_args(field.annotation)]
         inner = next((each for each in held if isinstance(each, type) and issubclass(each, BaseModel)), None)
@@ -148,10 +195,14 @@ def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
-    """Validate a record of a task file.
+    """Validate a record of a task file, and return it.
+
+    Args:
+        record: the record as read from the file.
+        where: the position of the record, for error messages.
 
     Raises:
-        InputError: a field is missing or wrong; the message names `where` and the first such field.
+        InputError: a field is missing or wrong; the message names the position and the first such field.
     """
     annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
     return parsed(TaskRecord, {**record, "annotated": annotated}, where)

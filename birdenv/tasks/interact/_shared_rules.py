@@ -42,24 +42,25 @@ _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmar
 USER_SEAT: Final = Seat(
     "user", (ANSWER,), ("system", "judge"), phases=3, guide=ANSWERING_GUIDE, words=ANSWERING_WORDS
 )
-"""The user's seat."""
+"""The seat of the user, who answers the system's questions."""
 
 
 class InteractRules(Rules):
-    """The system submits SQL in two phases, and the user answers its questions.
+    """The rules that c-Interact and a-Interact share: the system submits SQL, and the user answers questions.
 
-    The reward of each phase is granted at most once, so an episode earns at most 1.0. An episode of a task
-    without gold ends at the first submission with the status `ungraded`. If the gold does not run, the
-    episode is truncated with the status `infra_error`.
+    Phase 1 is about the ambiguous request, phase 2 about the follow-up. The reward of each phase is granted
+    at most once, so an episode earns at most 1.0. An episode of a task without gold SQL ends at the first
+    submission with the status `ungraded`. If the gold SQL does not run, the episode is truncated with the
+    status `infra_error`.
 
     Attributes:
-        task: the task.
+        task: the task, with its private part.
         profile: the protocol profile.
         attempts: the submissions so far.
-        private_log: verdicts and the user's traces; the system never sees them.
-        user_sees: the setting for the moves of the system that the user sees.
-        leak_guard: the setting for answers that leak: filter or log them.
-        user_style: the style of the rule-based user.
+        private_log: the verdicts in detail, and the traces of the user's answers; the system never sees them.
+        user_sees: which of the system's moves the user sees (see `UserSees`).
+        leak_guard: what happens to an answer that reveals SQL (see `LeakGuard`).
+        user_style: the style in which the rule-based user answers.
     """
 
     def __init__(
@@ -84,9 +85,9 @@ class InteractRules(Rules):
         self.leak_guard: LeakGuard = leak_guard
         self.user_style: UserStyle = user_style
         self._scheme = scheme
-        self._earned = 0.0  # by the SQL
+        self._earned = 0.0  # the reward of the SQL
         self._asked = 0
-        self._told: set[str] = set()  # the snippets of the points that the user told, if that has a price
+        self._told: set[str] = set()  # the snippets that the user disclosed, if disclosure has a price
         self._phase = 1
         self._grader = grader
         self._database = AgentDatabase(task, source, profile, limits)
@@ -98,7 +99,7 @@ class InteractRules(Rules):
         self._instruction = self._begin(patience, source.engine) + today
         self._about_database = f"The database is {source.engine}. {today.strip()}".strip()
 
-    # --- decided by a game
+    # --- methods that a game overrides
 
     @abstractmethod
     def _begin(self, patience: int, engine: str) -> str:
@@ -110,22 +111,21 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _judged(self, sql: str, grade: Grade) -> Reply:
-        """Log the attempt, and return the reply to a verdict that says something about the SQL."""
+        """Log the attempt, and return the reply to a graded submission."""
 
     @abstractmethod
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Return the name of the next attempt, and the number of the attempt whose reward it earns (1 or
-        2)."""
+        """Return the name of the next attempt, and 1 or 2: the attempt in `REWARDS` whose reward it earns."""
 
     def _panels(self) -> tuple[Panel, ...]:
         """Return the panels for a person in the system's seat."""
         return ()
 
     def _standing(self) -> str:
-        """Return the end of every reply after which the episode continues."""
+        """Return the sentence that ends every reply after which the episode continues."""
         return ""
 
-    # --- the contract
+    # --- methods of Rules
 
     def open(self) -> tuple[int, ...]:
         if self.status:
@@ -169,7 +169,10 @@ class InteractRules(Rules):
         )
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat sees it. `user_sees` says what else than words the user sees."""
+        """Return an event as a seat sees it, or None if the seat does not see it.
+
+        The setting `user_sees` decides which of the system's moves the user sees.
+        """
         if seat == SYSTEM or event.agent < 0:
             return event
         if event.agent == USER:  # notes after an answer are for the system only
@@ -191,7 +194,7 @@ class InteractRules(Rules):
         self._truncate(status)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result: the status, the rewards and the attempts."""
+        """Return the public result of the episode: its status, rewards and attempts."""
         return {
             "status": self.status,
             **self._paid(),
@@ -206,11 +209,11 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the fields of the public record about questions and all other moves except submissions."""
+        """Return the public record's fields about all moves except submissions, such as the questions."""
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return the number of annotated points that the user has settled, and the number of all points."""
+        """Return the number of annotated ambiguities that the user has resolved, and their total number."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)
@@ -259,12 +262,12 @@ class InteractRules(Rules):
         return reply
 
     def _follow_up_query(self) -> str | None:
-        """Return the follow-up request if phase 1 was passed and the follow-up can be graded, else None."""
+        """Return the follow-up request, or None in phase 2 or if no follow-up can be graded."""
         follow_up = self.task.private.follow_up
         return follow_up.query if self._phase == 1 and follow_up is not None and follow_up.gold else None
 
     def _move_on(self, sql: str, grade: Grade) -> None:
-        """Begin phase 2 from the state that the accepted SQL left."""
+        """Begin phase 2 from the database state after the accepted SQL."""
         self._database.move_on(sql, grade.left)
         self._accepted, self._left, self._phase = sql, grade.left, 2
 
@@ -281,7 +284,7 @@ class InteractRules(Rules):
         self.private_log.append(made.private(grade))
 
     def _paid(self) -> dict[str, Any]:
-        """Return the reward of the SQL and, if another scheme pays the seats, their rewards."""
+        """Return the reward of the SQL and, if the reward scheme is not the default, those of both seats."""
         seats = zip(("system", "user"), self.rewards, strict=True)
         paid = {} if self._scheme == _SHARED else {"rewards": dict(seats)}
         return {"reward": round(self._earned, 10), **paid}
@@ -292,7 +295,7 @@ class InteractRules(Rules):
     # --- the user's moves
 
     def _answered(self, move: Move) -> Reply:
-        """Filter an answer through the leak guard, and give the turn back to the system."""
+        """Filter the user's answer through the leak guard, and give the turn back to the system."""
         question, self._pending = self._pending, None
         guard = None if self.replaying else self.leak_guard
         heard = filter_answer(self.task, self._phase, question or "", move, guard)
@@ -311,7 +314,7 @@ class InteractRules(Rules):
         return Reply(f"{text}\n{standing}" if standing else text, sender)
 
     def _end(self, text: str, status: str = "") -> Reply:
-        """End the episode by the rules of the protocol, and return the reply."""
+        """End the episode as the protocol prescribes, and return the reply."""
         self._finish(status or ("completed" if self.attempts else "no_submission"))
         return Reply(text)
 
@@ -330,4 +333,4 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _left_words(self) -> str:
-        """Return the reply to the system when it leaves."""
+        """Return the reply to a system that leaves the episode."""

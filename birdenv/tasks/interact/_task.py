@@ -1,4 +1,4 @@
-"""The tasks of c-Interact and a-Interact, split into a public and a private half, and attempts at them."""
+"""The tasks of c-Interact and a-Interact, each with a public and a private part, and attempts at them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, Ta
 from birdenv.users import Ambiguity, AmbiguityKind, Brief
 
 AttemptName: TypeAlias = Literal["first", "debug"] | int
-"""One of the two attempts of a phase in c-Interact, or the number of the attempt from 1 in a-Interact."""
+"""The name of an attempt in a phase: `first` or `debug` in c-Interact, a number from 1 in a-Interact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One submission, which may be empty.
+    """A submission of the system, or a refused action that counted as an empty submission.
 
     Attributes:
-        phase: the phase, from 1.
-        attempt: the name or number of the attempt.
-        sql: the submitted SQL.
-        status: the verdict.
+        phase: 1 for the first request, 2 for the follow-up.
+        attempt: the name or number of the attempt in the phase.
+        sql: the submitted SQL; empty for a refused action.
+        status: the verdict, such as `passed`.
         passed: True if the submission passed.
         reward: the reward that the submission earned.
     """
@@ -37,7 +37,7 @@ class Attempt:
     reward: float
 
     def public(self) -> dict[str, Any]:
-        """Return the attempt for the public result."""
+        """Return the fields of the attempt that the public record contains."""
         return {
             "phase": self.phase,
             "attempt": self.attempt,
@@ -46,7 +46,7 @@ class Attempt:
         }
 
     def private(self, grade: Grade | None) -> dict[str, Any]:
-        """Return the attempt for the private log, with details of its grading, which may reveal the gold."""
+        """Return the entry for the private log, with details of the grading that may reveal the gold SQL."""
         entry: dict[str, Any] = {
             "kind": "submission",
             "phase": self.phase,
@@ -61,19 +61,19 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class PublicTask:
-    """The half of a task that the system may know.
+    """The part of a task that the evaluated system may know.
 
     Attributes:
-        index: the position in the task file, from 0.
-        instance_id: the id.
-        database: the database.
+        index: the task's position in the task file, from 0.
+        instance_id: the id of the task.
+        database: the name of the database.
         question: the ambiguous request.
-        counted_ambiguities: the number of critical and knowledge ambiguities, which determines the budget. It
-            is public because `turns_left` reveals it.
-        high_level: the field `high_level` of the file; None if it is missing.
-        difficulty: the difficulty.
+        counted_ambiguities: the number of critical and knowledge ambiguities, which determines the budget.
+            This number is public because `turns_left` reveals it.
+        high_level: True if the request is phrased in general terms; None if the file does not say.
+        difficulty: the difficulty in the file, or `unknown`.
         candidates: SQL statements that agents can choose from, in the order of the file. They are not
-            shuffled, so the file must not list the right one in a fixed place.
+            shuffled, so the file must not list the right statement in a fixed place.
     """
 
     index: int
@@ -88,18 +88,18 @@ class PublicTask:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The second request, which the system sees only after it passed the first.
+    """The second request of a task, which the system sees only after its SQL for the first request passed.
 
     Attributes:
-        query: the request.
-        gold: the gold statements.
-        test_cases: the test cases.
-        category: the category, which is inferred if the record has none.
+        query: the request, which is not ambiguous.
+        gold: the gold SQL statements; empty if the follow-up cannot be graded.
+        test_cases: the test cases, as Python code.
+        category: the category; inferred if the record does not state a category.
         conditions: how results are compared; None if the record does not say.
-        type: the type of the follow-up.
+        type: the type of the follow-up in the file.
         candidates: SQL statements that agents can choose from.
-        stated_category: the category in the record; None if the record has none.
-        by_state: whether the states of the databases are compared.
+        stated_category: the category that the record states, or None.
+        by_state: True if grading compares the database states after the statements.
     """
 
     query: str
@@ -115,20 +115,20 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class PrivateTask:
-    """The half of a task that the system must not see.
+    """The part of a task that the evaluated system must not see.
 
     Attributes:
-        category: the category.
+        category: `Query` if the gold SQL reads data, `Management` if it changes the database.
         brief: what the user knows: the clear request and the ambiguities.
-        gold: the gold statements.
-        test_cases: the test cases.
+        gold: the gold SQL statements; empty if the task cannot be graded.
+        test_cases: the test cases, as Python code.
         conditions: how results are compared.
-        preprocess: statements that set the database up.
-        cleanup: statements that clean the database up.
+        preprocess: the statements that prepare the database before the gold SQL or a submission runs.
+        cleanup: the statements that clean up the database after the gold SQL or a submission has run.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system.
         notes: the notes about the database. They are private because they include the hidden entries.
-        follow_up: the second request; None if there is none.
-        by_state: whether the states of the databases are compared.
+        follow_up: the second request; None if the task has only one.
+        by_state: True if grading compares the database states after the statements.
     """
 
     category: Category
@@ -145,7 +145,7 @@ class PrivateTask:
 
 
 class CInteractTask(NamedTuple):
-    """A task in its two halves."""
+    """A task of c-Interact or a-Interact, divided into a public part and a private part."""
 
     public: PublicTask
     private: PrivateTask
@@ -156,7 +156,7 @@ class CInteractTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the SQL and the test cases of the task, for both phases."""
+        """Return all SQL statements and all test cases of the task, for both phases."""
         private, follow_up = self.private, self.private.follow_up
         gold, tests = (follow_up.gold, follow_up.test_cases) if follow_up else ((), ())
         sqls = (*private.preprocess, *private.gold, *gold, *private.cleanup)
@@ -164,7 +164,14 @@ class CInteractTask(NamedTuple):
 
 
 def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: str) -> CInteractTask:
-    """Split a record into its public and its private half."""
+    """Return the task that a record describes, divided into a public part and a private part.
+
+    Args:
+        record: the record.
+        index: the position of the record in its file, from 0.
+        notes: the notes about the task's database.
+        dialect: the SQL dialect of the database.
+    """
     ambiguities = _ambiguities(record)
     counted = sum(ambiguity.kind != "non_critical" for ambiguity in ambiguities)
     public = PublicTask(
@@ -243,7 +250,7 @@ def _follow_up(parent: TaskRecord) -> FollowUp | None:
 
 
 def task_fields(task: CInteractTask) -> dict[str, Any]:
-    """Return the fields about a task in the public record."""
+    """Return the fields that describe a task in the public record of an episode."""
     return {
         "database": task.public.database,
         "category": task.private.category,
@@ -254,7 +261,10 @@ def task_fields(task: CInteractTask) -> dict[str, Any]:
 
 
 def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str, Any]:
-    """Return the fields about a task in the private record, including the gold if the episode was played."""
+    """Return the fields that describe a task in the private record of an episode.
+
+    If the episode was `played`, they include the gold SQL and the clear query.
+    """
     private, follow_up = task.private, task.private.follow_up
     gold = {
         "gold_sql": list(private.gold),
@@ -271,7 +281,7 @@ def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str
 
 
 def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:
-    """Return `none`, `graded`, or `ungraded` if the gold is withheld, so that the follow-up never comes."""
+    """Return `none`, `graded`, or `ungraded` for a follow-up without gold SQL, which is never shown."""
     if task.private.follow_up is None:
         return "none"
     return "graded" if task.private.follow_up.gold else "ungraded"

@@ -1,6 +1,6 @@
 """The settings of c-Interact and a-Interact, and the loader of their tasks from a benchmark folder.
 
-A folder has the layout of lite, full or mini, or that of birdenv's demo.
+The folder has the layout of BIRD-Interact's lite, full or mini edition, or of birdenv's demo.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ TASK_FILES = (
     "mini_interact_test.jsonl",
     "c_interact.jsonl",
 )
-"""The names that a folder's task file may have."""
+"""The possible names of the task file in a benchmark folder."""
 
 _TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the file in place of the folder
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file, and the databases that they run on.
+    """The tasks of one file, with the databases on which they are played.
 
     Attributes:
         tasks: the tasks, in the order of the file.
-        source: the databases.
+        source: opens the databases.
         task_file: the path of the file.
     """
 
@@ -62,10 +62,10 @@ class Benchmark:
 
 
 def find_task_file(folder: Path) -> Path:
-    """Return the path of a folder's task file.
+    """Return the path of the task file in a benchmark folder.
 
     Raises:
-        InputError: the folder has no task file, or more than one.
+        InputError: the folder contains no task file, or more than one.
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
@@ -80,7 +80,7 @@ def find_task_file(folder: Path) -> Path:
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """Return all records of a task file, with the values for a dialect.
+    """Return all records of a task file. Values for a particular SQL dialect replace the general values.
 
     Raises:
         InputError: a record is not valid, or two records have the same instance id.
@@ -104,13 +104,13 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load tasks, with the notes about their databases. The databases themselves are not opened.
+    """Load tasks and the notes about their databases, without opening the databases.
 
     Args:
-        folder: the folder of the benchmark.
-        task_file: the task file; by default, the one in the folder.
-        source: the databases; by default, the files `<db>/<db>.sqlite` in the folder.
-        select: a function that returns True for the records to load; by default, all records are loaded.
+        folder: the benchmark folder.
+        task_file: the task file; by default, the task file in the folder.
+        source: opens the databases; by default, they are the files `<db>/<db>.sqlite` in the folder.
+        select: returns True for the records to load; by default, all records are loaded.
     """
     path = task_file or find_task_file(folder)
     source = source or SqliteSource(folder)
@@ -191,7 +191,7 @@ class InteractSettings(SqlSettings):
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the folder of the benchmark and the task file."""
+        """Return the paths of the benchmark folder and of the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -204,26 +204,27 @@ class InteractSettings(SqlSettings):
 
     @property
     def scheme(self) -> RewardScheme:
-        """Return the reward scheme."""
+        """Return the reward scheme with the prices of these settings."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
 
     @property
     def chosen_profile(self) -> Profile:
-        """Return the profile, changed by the other settings."""
+        """Return the protocol profile, with the changes that other settings make to it."""
         profile = PROFILES[self.profile]
         grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
         return replace(profile, grading=grading)
 
     def rules(self) -> dict[str, Any]:
-        """Return the settings that change the rules of the game, for `config.json` and `overall.json`."""
+        """Return the settings that change the rules, as `config.json` and `overall.json` record them."""
         return {"profile": self.profile, "patience": self.patience}
 
 
 class InteractTasks(SqlTasks[CInteractTask]):
-    """The tasks of a game of BIRD-Interact.
+    """The tasks of c-Interact or a-Interact that are to be played.
 
     Attributes:
-        make_rules: returns the rules of a new episode of a task.
+        settings: the settings with which the tasks were loaded.
+        make_rules: returns the rules for a new episode of a task.
     """
 
     settings: InteractSettings
@@ -263,13 +264,13 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the tasks of a game of BIRD-Interact. Tasks that cannot be played are left out with a note.
+    """Load the tasks of c-Interact or a-Interact. Tasks that cannot be played are left out with a note.
 
     Args:
         settings: the settings of the game.
         rules: the class of the game's rules.
-        idle: the game's fields in the record of an episode that never began.
-        **more: further arguments for the rules.
+        idle: the game's own fields in the record of an episode that never began.
+        **more: further keyword arguments for `rules`.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

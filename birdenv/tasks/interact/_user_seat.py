@@ -1,4 +1,4 @@
-"""The user's seat: its knowledge, and the filter for its answers."""
+"""The user's seat: what the user knows, and the filter for the user's answers."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
-"""Which of the system's moves the user sees: only its words, also its SQL with the results, or all."""
+"""The moves of the system that the user sees: only questions; also executed SQL with its results; or all."""
 
 LeakGuard: TypeAlias = Literal["filter", "log"]
-"""Whether an answer that leaks is replaced, or only logged (when people answer)."""
+"""What happens to an answer that reveals SQL: it is replaced, or (if people answer) only logged."""
 
-_KEY, _TRIES = 64, 2  # the largest number of characters in a call's key, and of calls in a stage
+_KEY, _TRIES = 64, 2  # the most characters in the key of a model call, and the most calls in a stage
 _RULES = """\
 You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
 
 
 class FilteredAnswer(NamedTuple):
-    """An answer that went through the leak guard.
+    """An answer of the user after the leak guard.
 
     Attributes:
         text: the answer that the system sees.
-        entry: the entry for the private log.
+        entry: the entry about the answer in the private log.
     """
 
     text: str
@@ -42,15 +42,15 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return the user's brief for each phase.
+    """Return the briefs that tell the user what they want: one for each phase of the task.
 
-    A follow-up is unambiguous, so its brief has no annotated points (BIRD-Interact §2.4).
+    A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
     Args:
         task: the task.
-        converses: True if the user remembers the conversation and may ask back.
+        converses: True if the user remembers the conversation and may ask what a question means.
         first_line: see `Profile.first_line`.
-        style: the style of the rule-based user.
+        style: the style in which the rule-based user answers.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
     if not converses or first_line or style != "plain":
@@ -70,19 +70,19 @@ def briefs_of(
 
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:
-    """Return the user's brief for a phase."""
+    """Return the user's brief for phase 1 or 2, with the default style."""
     if phase == 1 or task.private.follow_up is None:
         return task.private.brief
     return briefs_of(task)[1]
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return the user's instruction: the request, what it means, and the meanings of its ambiguous terms."""
+    """Return the user's instruction: the request, the clear request, and what its ambiguous terms mean."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the panels for a person in the user's seat."""
+    """Return the panels that show a person in the user's seat what they want."""
     brief = task.private.brief
     meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
@@ -90,7 +90,7 @@ def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
 
 
 def _meanings(brief: Brief) -> dict[str, str]:
-    """Return the meaning of each ambiguous term in words."""
+    """Return what each ambiguous term means, in words instead of SQL."""
     said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     return {term: " ".join(meaning.split()) for term, meaning in said.items()}
 
@@ -110,16 +110,19 @@ def _instruction(question: str, brief: Brief) -> str:
 def filter_answer(
     task: CInteractTask, phase: int, question: str, move: Move, guard: LeakGuard | None
 ) -> FilteredAnswer:
-    """Filter an answer through the leak guard.
+    """Check a user's answer with the leak guard, and return the answer that the system sees.
+
+    The leak guard looks for SQL and meanings that the answer must not reveal.
 
     Args:
         task: the task.
-        phase: the phase.
+        phase: the phase, 1 or 2.
         question: the system's question.
-        move: the user's answer. Its trace lists the snippets that the answer may reveal; without a trace,
-            they are those that the rule-based user would reveal. Data that is not a text counts as silence.
-        guard: what happens to an answer that leaks: `filter` replaces the answer, and `log` only records the
-            leak. None lets every answer pass, for recorded answers, which were filtered before.
+        move: the user's answer. Its trace lists the SQL snippets whose meaning the answer may reveal. An
+            answer without a trace may reveal what the rule-based user would reveal. An answer that is not
+            text counts as an empty answer.
+        guard: `filter` to replace an answer that leaks, `log` only to log the leak. None for recorded
+            answers, which have been filtered before.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
@@ -137,7 +140,7 @@ def filter_answer(
 
 
 def _model_calls(trace: Any) -> dict[str, Any]:
-    """Return the keys of the recorded model calls that led to an answer, by stage."""
+    """Return the keys of the recorded model calls that produced an answer, by stage of the simulated user."""
     calls = trace.get("calls") if isinstance(trace, Mapping) else None
     keys: list[Any] = [calls.get(stage) for stage in STAGES] if isinstance(calls, Mapping) else []
     if not keys or not all(isinstance(each, list) and len(each) <= _TRIES for each in keys):
@@ -150,8 +153,8 @@ def _model_calls(trace: Any) -> dict[str, Any]:
 def read_trace(trace: Any) -> dict[str, Any] | None:
     """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is not valid.
 
-    A user may come from another package, so its trace may be any value. A trace that is too long for the
-    private log is not valid.
+    The trace says how the user understood the question, and which SQL snippets the answer may reveal. A user
+    from another package may return any value as a trace. A trace that is too long for the log is not valid.
     """
     if not isinstance(trace, dict | Mapping):  # `dict` first, because the check for `Mapping` is slow
         return None

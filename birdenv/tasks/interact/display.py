@@ -1,4 +1,4 @@
-"""The display of an episode of c-Interact or a-Interact for people."""
+"""The parts of a report page that show an episode of c-Interact or a-Interact."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _phases(record: Record) -> Sequence[Phase]:
 
 
 def _subject(event: Event) -> str:
-    """Return the words of the request that an answer of the rule-based user quotes."""
+    """Return the words of the request that the rule-based user quotes in an answer."""
     if event.agent != _USER or not isinstance(event.data, str):
         return ""
     return "; ".join(_SUBJECT.findall(event.data))
 
 
 def _attempts(record: Record) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    """Yield the index in the log, the SQL and the attempt of each submission."""
+    """Yield the index of the event, the SQL and the attempt of each submission."""
     attempts = (each for each in record.get("attempts", ()) if each["status"] != _NEVER_SUBMITTED)
     texts = (
         (place, event["data"])
@@ -53,7 +53,7 @@ def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
 
 
 def _notes(record: Record, private: Record) -> Mapping[int, str]:
-    """Return notes on how the user understood each question, and on why each submission was judged so."""
+    """Return notes on how the user understood each question, and why each submission got its verdict."""
     log = private.get("log", ())
     answers = (entry for entry in log if entry["kind"] == "answer")
     events = enumerate(record["example"]["events"])

@@ -30,20 +30,23 @@ GROUPS: Final = {
     "ambiguity": "By ambiguity",
     "database": "By database",
 }
-"""The titles of the tables of groups, by kind. The categories Query and Management are BI and DM in the
-paper. A task may have several types of ambiguities."""
+"""The titles of the tables with a row for each group of tasks, by the kind of group. The paper calls the
+categories Query and Management BI and DM. A task may have several types of ambiguities."""
 
 _CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 _DEBUG: Final = frozenset(
     ("a", "b", "c", "d", "phase_1_first", "phase_1_debug_gain", "phase_2_first", "phase_2_debug_gain")
 )
-"""The published figures that mean nothing if a later submission is worth as much as the first."""
+"""The published figures that a-Interact leaves out, because all its submissions earn the same reward."""
 
 
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a task belongs to, by kind. `ambiguity` are the types of its ambiguities."""
+    """Return the groups to which a task belongs, by kind, such as `{"database": ("shop",), ...}`.
+
+    The argument `ambiguity` lists the types of the task's ambiguities.
+    """
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {
         "category": (category,),
@@ -55,16 +58,16 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Return True if a phase was passed in an attempt (`first` or `debug`); by default, in any attempt."""
+    """Return True if an episode passed a phase in the attempt `first` or `debug`; by default, in either."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )
 
 
 def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float | None]:
-    """Return a function that reads the success in a phase from a record.
+    """Return a function that returns 1 for the record of an episode that passed a phase, and otherwise 0.
 
-    A task without a follow-up, or whose follow-up has no gold, does not count in phase 2.
+    For phase 2, the function returns None if the task has no follow-up that can be graded.
     """
 
     def value(run: Record) -> float | None:
@@ -76,12 +79,12 @@ def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float |
 
 
 def _of_reached(run: Record) -> float | None:
-    """Return the success in phase 2, or None if the episode did not reach it."""
+    """Return 1 if an episode passed phase 2, 0 if not, and None if the episode did not reach phase 2."""
     return float(passed(run, 2)) if run["follow_up"] == "graded" and passed(run, 1) else None
 
 
 def _solved(run: Record) -> float:
-    """Return 1 if every phase that the task has was passed, at once or after debugging."""
+    """Return 1 if an episode passed all graded phases of its task, and otherwise 0."""
     return float(passed(run, 1) and (run["follow_up"] != "graded" or passed(run, 2)))
 
 
@@ -108,12 +111,12 @@ _SEAT_REWARDS: Final = (_seat_reward("system"), _seat_reward("user"))
 
 
 def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
-    """Return the measures of the seats' rewards, if the run has another reward scheme than the default."""
+    """Return the measures of both seats' rewards if the run has a reward scheme other than the default."""
     return _SEAT_REWARDS if any("rewards" in record for record in records) else ()
 
 
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
-    """Return the groups of a task. The types of its ambiguities are in the private record."""
+    """Return the groups to which the task of an episode belongs, by kind."""
     return task_groups(
         category=record["category"],
         difficulty=record["difficulty"],
@@ -131,7 +134,7 @@ def _details(
     *,
     tells_first: bool,
 ) -> Details:
-    """Return the figures that both games have, together with the game's own."""
+    """Return the details that both games have, followed by the game's own details."""
     scores = [
         EpisodeScore(run["instance_id"], run["status"], passes(run), run["follow_up"]) for run in records
     ]
@@ -255,7 +258,7 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
-    """Return the passed phases, all as passed at the first try, because later submissions earn no less."""
+    """Return the passed phases, each as passed at once, because later submissions earn no less."""
     return frozenset((phase, "first") for phase in (1, 2) if passed(run, phase))
 
 

@@ -1,7 +1,7 @@
 """The published figures of BIRD-Interact, which count episodes by phase and attempt (§5.1, §5.2).
 
-Summaries of runs, the result files of the published pipelines, and regrading all use these figures. Lines of
-text leave out figures that a game does not have.
+Summaries of runs, official result files and regrading use these figures. Tables and lines leave out figures
+that a game does not have.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ FollowUpKind = Literal["none", "graded", "ungraded"]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeScore:
-    """The result of one episode.
+    """The result of one episode, as the published figures count it.
 
     Attributes:
         instance_id: the id of the task.
-        status: the status of the episode.
-        passes: the attempts that passed, as pairs of a phase and `first` or `debug`; at most one per phase.
-        follow_up: `graded` if the task has a follow-up with gold, `ungraded` if the gold is withheld.
-        groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
+        status: how the episode ended, such as `completed`.
+        passes: the passed phases, each as a pair such as `(1, "first")` or `(1, "debug")`.
+        follow_up: `none` if the task has no follow-up, `graded` if it has one with gold SQL, and `ungraded`
+            if its gold SQL is not published.
+        groups: the names of the groups to which the task belongs, by kind (`category`, `database`, ...).
     """
 
     instance_id: str
@@ -38,21 +39,21 @@ class EpisodeScore:
 
     @property
     def is_rated(self) -> bool:
-        """Return True if the episode says something about the agent."""
+        """Return True if the episode counts in rates, because its status is not one of `UNRATED`."""
         return self.status not in UNRATED
 
     def passed(self, phase: int, attempt: str | None = None) -> bool:
-        """Return True if a phase was passed at a given attempt; by default, at any attempt."""
+        """Return True if the episode passed a phase in the given attempt; by default, in either attempt."""
         return any(p == phase and attempt in (None, a) for p, a in self.passes)
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseCounts:
-    """The numbers of passes in a batch of episodes.
+    """The numbers of episodes in a batch that passed each phase.
 
     Attributes:
         tasks: the number of episodes.
-        followed: the number of episodes whose task has a follow-up with gold.
+        followed: the number of episodes whose task has a follow-up with gold SQL.
         reached: the number of episodes that reached phase 2.
         a: the number of episodes that passed phase 1 at once.
         b: the number of episodes that passed phase 1 after debugging.
@@ -70,17 +71,17 @@ class PhaseCounts:
 
     @property
     def mean_reward(self) -> float:
-        """Return the mean reward (see `batch_reward`)."""
+        """Return the mean reward of the episodes, from 0 to 1 (see `batch_reward`)."""
         return batch_reward(self.a, self.b, self.c, self.d, self.tasks)
 
 
 def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
-    """Return the episodes that say something about the agent."""
+    """Return the episodes that count in rates (see `EpisodeScore.is_rated`)."""
     return [standing for standing in standings if standing.is_rated]
 
 
 def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
-    """Count the passes of all episodes, whether rated or not."""
+    """Count the episodes that passed each phase, including episodes that do not count in rates."""
     a, b, c, d = (
         sum(standing.passed(phase, attempt) for standing in standings)
         for phase in (1, 2)
@@ -94,9 +95,9 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
-    Rates of phase 2 are over all episodes; `phase_2_of_reached` is over the episodes that reached phase 2.
-    Each rate has a 95 % Wilson interval. The interval is None for a single episode, and if tasks were played
-    more than once, because then the episodes are not independent.
+    The denominator of the rates of phase 2 is the number of all episodes; that of `phase_2_of_reached` is the
+    number of episodes that reached phase 2. Each rate has a 95 % Wilson interval. The interval is None for a
+    single episode, and if a task was played more than once, because then the episodes are not independent.
     """
     counts = count_phases(standings)
     once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
@@ -124,11 +125,12 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return the published figures, which count all tasks, whatever their status.
+    """Return the published figures, which cover all episodes, whatever their status.
 
-    `tasks` is N. `left_out` counts the episodes that say nothing about the agent, by status; `valid` is the
-    number of all other episodes. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables
-    show it x100), with a bootstrap interval over tasks. `phase_2` over N is the published end-to-end success.
+    The key `tasks` holds N, the number of episodes. `left_out` counts the episodes that rates leave out, by
+    status, and `valid` the other episodes. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N, which
+    published tables multiply by 100, with a bootstrap interval over tasks. The rate of `phase_2` among all N
+    episodes is the published end-to-end success rate.
     """
     counts = count_phases(standings)
     left_out = Counter(standing.status for standing in standings if not standing.is_rated)
@@ -152,7 +154,12 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """Return the `phase_figures` of each group of one kind, by name. Groups may overlap."""
+    """Return the `phase_figures` of each group of tasks, by the name of the group. Groups may overlap.
+
+    Args:
+        standings: the results of the episodes.
+        kind: the kind of group, such as `database`.
+    """
     names = sorted({name for standing in standings for name in standing.groups.get(kind, ())})
     return {
         name: phase_figures([standing for standing in standings if name in standing.groups.get(kind, ())])
@@ -181,12 +188,11 @@ _CALLS: Final = {
     "unanswerable": "refused",
     "unclear": "asked back",
 }
-"""The titles of the kinds of answers: AMB, LOC and UNA in the paper, and questions not understood."""
+"""The titles of the kinds of answers. The paper calls the first three kinds AMB, LOC and UNA."""
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Return lines with the rates of both phases, their intervals, and the number of tasks gained by
-    debugging."""
+    """Return lines of text with the success rates of both phases, their intervals, and the debugging gain."""
     return [
         _rate_line(
             title if "phase_1_first" in figures else title.removesuffix(", after debug"),
@@ -205,7 +211,7 @@ def _rate_line(name: str, rate: Mapping[str, Any], gain: Mapping[str, Any] | Non
 
 
 def official_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return lines with the published score over all tasks, its formula, and the number of valid tasks."""
+    """Return lines of text with the published score over all tasks, its formula, and the valid tasks."""
     interval = official["normalized_reward_interval"]
     figure = f"{official['normalized_reward']:.4f}" if official["valid"] else "-"
     interval = interval if official["valid"] else None
@@ -220,7 +226,7 @@ def official_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def _formula_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return lines that explain the score. It has no letters if the attempt makes no difference."""
+    """Return lines that explain the score, without a, b, c and d if every attempt earns the same reward."""
     tasks = f"over N = {official['tasks']} tasks"
     if "a" not in official:
         return [f"  (0.7 for phase 1 + 0.3 for phase 2) / N, {tasks}"]
@@ -232,7 +238,7 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Return a text about the mean numbers of questions: asked, allowed, and free (the user asked back)."""
+    """Return a text about the mean number of questions per episode: asked, allowed, and free of charge."""
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""
@@ -240,7 +246,7 @@ def questions_text(asked: float | None, allowed: float | None, free: float | Non
 
 
 def answers_line(answers: Mapping[str, int]) -> str:
-    """Return a line with the numbers of answers of each kind."""
+    """Return a line of text with the number and share of the user's answers of each kind."""
     total = sum(answers.values())
     shares = [
         f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
@@ -251,7 +257,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a table with a row per group: tasks, rates before and after debugging (%), and mean reward."""
+    """Return the lines of a table with the number of tasks, success rates and mean reward of each group."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}

@@ -1,7 +1,7 @@
-"""Protocol profiles: switches for the rules in which the implementations of c-Interact differ.
+"""Protocol profiles: switches for the rules in which the published implementations of c-Interact differ.
 
-`strict` is birdenv's default. `shell` follows the original batch pipeline, and `adk` the later tool-calling
-service, both of the BIRD-Interact repository.
+`strict` is birdenv's default. `shell` follows the original batch pipeline of the BIRD-Interact repository,
+and `adk` its later tool-calling service.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_PATIENCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The rules of one implementation. A switch is True if the sentence after its name holds.
+    """The rules of one implementation. A switch is True if its first sentence below applies.
 
     Attributes:
-        name: the name of the profile.
+        name: the name of the profile, such as `strict`.
         free_submission: the first submission does not count as a turn (paper). Otherwise, it takes the last
             turn of the budget.
         enforced: a question beyond the budget is refused. Otherwise, it is answered.
@@ -50,11 +50,11 @@ class Profile:
         follow_up_base: the SQL of phase 1 after which the prediction for the follow-up runs: the accepted
             prediction or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
-        conversation: the user remembers what was said and may ask back. The first questions that lead to
-            asking back are free.
+        conversation: the user remembers the conversation and may ask what a question means. The first
+            questions that the user does not understand are free.
         tells_left: every answer says how many questions are left.
-        first_line: if a language model plays the user, only the first line of its choice counts. If the model
-            returns no answer, the user says that it does not understand.
+        first_line: only the first line counts when a language model that plays the user says what a question
+            is about. If the model returns no answer, the user says that they do not understand.
         grading: the rules by which submissions are judged.
     """
 
@@ -79,7 +79,10 @@ class Profile:
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
-        """Return the number of questions in the budget `max_turn = ambiguities + patience`."""
+        """Return the number of questions that an episode allows: `max_turn = ambiguities + patience`.
+
+        The result is one less in a profile in which the first submission takes a turn.
+        """
         max_turn = counted_ambiguities + patience
         return max_turn if self.free_submission else max(max_turn - 1, 0)
 
@@ -117,4 +120,4 @@ PROFILES = {
         ),
     )
 }
-"""The profiles by name: `strict`, `shell`, `adk`."""
+"""The three profiles by name: `strict`, `shell` and `adk`."""

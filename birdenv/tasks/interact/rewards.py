@@ -1,7 +1,7 @@
-"""The rewards for phases and attempts (BIRD-Interact §5.1), and the schemes that pay them to the seats.
+"""The reward of each phase and attempt (BIRD-Interact §5.1), and the schemes that pay it to both seats.
 
-Questions may reduce the reward of the system, and answers the reward of the user. Only the words of an answer
-decide which annotated points it reveals, so a replay pays the same rewards.
+The system's questions and the annotated ambiguities that the user's answers explain may have a price. Which
+ambiguities an answer explains depends only on its words, so a replay pays the same rewards.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from birdenv.users.sql_in_words import read_aloud
 REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
     {(1, 1): 0.7, (1, 2): 0.5, (2, 1): 0.3, (2, 2): 0.2}
 )
-"""The rewards by (phase, attempt). Phase 1 is the first request, 2 the follow-up; attempt 2 is the debug
-attempt."""
+"""The rewards by (phase, attempt). Phase 2 is the follow-up; attempt 2 is the debug attempt."""
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
     """Return the reward of a graded submission; 0 if the submission did not pass.
 
     Raises:
-        ValueError: the schedule has no such phase or attempt.
+        ValueError: `phase` or `attempt` is not 1 or 2.
     """
     if (phase, attempt) not in REWARDS:
         raise ValueError(f"there is no phase {phase}, attempt {attempt}: both are 1 or 2")
@@ -34,38 +33,38 @@ def reward(phase: int, attempt: int, passed: bool) -> float:
 
 
 def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
-    """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, from 0 to 1 (papers show it x100).
+    """Return the mean reward of a batch: (0.7a + 0.5b + 0.3c + 0.2d) / n. Papers multiply this mean by 100.
 
     Args:
         a: the number of tasks that passed phase 1 at once.
         b: the number of tasks that passed phase 1 after debugging.
         c: the number of tasks that passed phase 2 at once.
         d: the number of tasks that passed phase 2 after debugging.
-        n: the number of all tasks, including those without a follow-up. The mean of an empty batch is 0.
+        n: the number of all tasks, including tasks without a follow-up. If n is 0, the mean is 0.
     """
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
 
 Scheme: TypeAlias = Literal["cooperative", "user_cost", "zero_sum"]
 
-_DIGITS = 10  # to which sums of rewards are rounded
+_DIGITS = 10  # sums of rewards are rounded to this number of decimals
 _WORD = re.compile(r"[^\W_]+")
 _TOLD = 0.6
-"""The share of a meaning's new words that an answer must contain to have told the meaning."""
+"""An answer discloses a meaning if it contains this share of the words that are not in the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewardScheme:
-    """A scheme that divides rewards and costs between the seats.
+    """A scheme that divides rewards and costs between the system and the user.
 
-    Let R be the reward of the SQL, q the price of all questions, and d the price of all points that the user
-    told. `cooperative` pays R - q - d to both seats. `user_cost` pays R - q to the system and R - d to the
-    user. `zero_sum` pays R - q to the system and q - R to the user.
+    Let R be the reward of the SQL, q the price of all questions, and d the price of all annotated ambiguities
+    that the user explained. `cooperative` pays R - q - d to both seats. `user_cost` pays R - q to the system
+    and R - d to the user. `zero_sum` pays R - q to the system and q - R to the user.
 
     Attributes:
         name: the name of the scheme.
         question_price: the price of one question.
-        disclosure_price: the price of one annotated point that the user tells.
+        disclosure_price: the price of one annotated ambiguity that the user explains.
     """
 
     name: Scheme = "cooperative"
@@ -77,8 +76,8 @@ class RewardScheme:
 
         Args:
             earned: the reward of the SQL.
-            questions: the number of questions.
-            told: the number of points that the user told.
+            questions: the number of questions that the system asked.
+            told: the number of annotated ambiguities that the user explained.
         """
         asked, disclosed = questions * self.question_price, told * self.disclosure_price
         system = earned - asked
@@ -90,13 +89,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """Return the sentences about the price of a question, which end the system's instruction."""
+        """Return the end of the system's instruction, which states the price of a question."""
         price = self.question_price
         return f"\n\nEach question reduces your reward by {price:g}." if price else ""
 
     @property
     def user_words(self) -> str:
-        """Return the sentences about the user's rewards, which end the user's instruction."""
+        """Return the end of the user's instruction, which states how the user is rewarded."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price
@@ -109,10 +108,10 @@ _SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:
-    """Return the snippets of the annotated points that a text discloses.
+    """Return the SQL snippets of the annotated ambiguities that an answer explains.
 
-    For each point, only the words of its meaning that are not in the request count. A text discloses the
-    point if it contains most of these words.
+    An answer explains an ambiguity if it contains most words of the snippet's meaning, apart from words that
+    the request contains.
     """
     said = _words(text)
     known = _words(brief.request)

@@ -1,1 +1,1 @@
-"""What the SQL games share: actions, settings, task lists, records, result texts, markup, and words."""
+"""The code that the SQL games share: actions, settings, task lists, records, and the text of results."""

@@ -1,4 +1,4 @@
-"""The seats and actions of the SQL games, the limits of their gauges, and functions that build moves."""
+"""The seats and actions of the SQL games, and functions that build moves such as `clarify("Which year?")`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from birdenv.dialogue import Action, Field
 
 SENDERS: Final = ("user", "database", "judge")
-"""The voices that the system hears."""
+"""The possible senders of a message to the system."""
 
 TURNS: Final = 1000
-"""The gauge `turns_left` is always smaller than this."""
+"""An upper bound of the observation field `turns_left`, which is always smaller."""
 
 BUDGET: Final = 1000.0
-"""The gauge `budget` is at most this."""
+"""The largest possible value of the observation field `budget`."""
 
 
 SYSTEM, USER = 0, 1
-"""The indices of the seats: the evaluated agent, and the simulated or human user."""
+"""The indices of the two seats: the evaluated system, and the simulated or human user."""
 
 Kind: TypeAlias = Literal[
     "clarify",
@@ -48,7 +48,7 @@ EXECUTE_SQL: Final = Action(
 )
 SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Submit your final SQL for grading.")
 SUBMIT_ANY_SQL: Final = Action("submit_sql", _sql(empty=True), SUBMIT_SQL.about)
-"""`submit_sql` for games in which an empty submission counts."""
+"""The action `submit_sql` for games in which a submission may be empty."""
 
 READING_TOOLS: Final = (
     Action("get_schema", (), "Read the schema of the database, with a few sample rows of each table."),
@@ -88,7 +88,7 @@ ANSWERING_GUIDE: Final = (
     "want is written beside the conversation. Answer in plain words, answer only what you are asked, and do "
     "not write SQL."
 )
-"""The guides for people in these seats."""
+"""The guides explain the task to people who take part as the system or as the user."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -96,21 +96,24 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         for action in (CLARIFY, EXECUTE_SQL, SUBMIT_SQL, *READING_TOOLS)
     }
 )
-"""The names of the arguments of each action of the system."""
+"""The names of the arguments of each system action, by the name of the action."""
 
 TOOLS: Final[tuple[Kind, ...]] = get_args(Kind)
-"""The names of all actions of the system. An action's index is its `kind` in Gymnasium actions. Only
-a-Interact has the actions after the third."""
+"""The names of all actions of the system, of which only a-Interact has more than the first three. The index
+of a name is the `kind` of the action in Gymnasium."""
 
 KINDS: Final = TOOLS[:3]
 """The actions of c-Interact and BIRD: `clarify`, `execute_sql`, `submit_sql`."""
 
 
 class SqlMove(dict[str, Any]):
-    """A move of the system that is also a member of the action space of the environments.
+    """A move of the system that is also an action of the Gymnasium environments.
 
-    Players may return such a move, and `env.step` accepts it. It equals the dict
+    A player may return such a move, and `env.step` accepts it. The move equals the dict
     `{"kind": ..., "text": ...}`.
+
+    Attributes:
+        trace: an explanation of the move for the private record (see `birdenv.Move`), or None.
     """
 
     trace: Any = None
@@ -141,12 +144,12 @@ def clarify(question: str) -> SqlMove:
 
 
 def execute_sql(sql: str) -> SqlMove:
-    """Return the move that runs a statement on the episode's own database."""
+    """Return the move that runs an SQL statement on the system's own copy of the database."""
     return SqlMove(1, sql, sql)
 
 
 def submit_sql(sql: str) -> SqlMove:
-    """Return the move that submits the final SQL, which is graded on pristine data."""
+    """Return the move that submits SQL for grading, which uses a fresh copy of the database."""
     return SqlMove(2, sql, sql)
 
 

@@ -1,4 +1,4 @@
-"""Passed submissions that may be wrong, because grading only compares rows and runs test cases."""
+"""Doubtful passes: submissions that passed but may be wrong, because grading cannot notice every error."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _WORDS = {
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
-    """Count the passed submissions that read no table, or left the database in another state than the gold.
+    """Count the doubtful passes in a run, by reason. Counts of 0 are left out.
 
-    Submissions that failed because of the setting `fail_doubtful` are counted, too. Counts of 0 are left out.
+    A pass is doubtful if the SQL reads no table, or leaves the database in another state than the gold SQL.
+    Submissions that failed only because of the setting `fail_doubtful` are counted as well.
     """
     log = [entry for record in private for entry in record.get("log", [record])]
     other = sum(
@@ -31,7 +32,7 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
-    """Return the counts of `doubtful_passes` as sentences for people."""
+    """Return sentences that state the counts of `doubtful_passes`."""
     return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
 
 

@@ -1,4 +1,4 @@
-"""The statements that changed an episode's database, kept so that a lost database can be restored."""
+"""The statements that may have changed an episode's database, kept to restore the database if it is lost."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Final
 from birdenv.databases import EpisodeDatabase, QueryError, Result
 
 _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
-"""The kinds of errors after which a statement is not run again: it did nothing, or used up its limits."""
+"""The kinds of errors of statements that are not run again: they did nothing, or exceeded their limits."""
 
 
 class PastStatements:
-    """Records the statements that must run again to restore a lost database.
+    """The statements of an episode that must run again to restore its database.
 
-    As long as an episode has no private copy of the database, the episode's statements have changed nothing,
-    so they are not recorded.
+    Statements are recorded only after the episode has a private copy of the database. Before that, they
+    cannot have changed anything.
     """
 
     def __init__(self) -> None:
         self._past: list[str | None] = []  # None stands for `set_aside`
 
     def ran(self, sql: str, result: Result, database: EpisodeDatabase) -> int:
-        """Record a statement that has just run, and return the number of recorded statements."""
+        """Record a statement that has just run, and return the total number of recorded statements."""
         if not database.is_private:
             self._past.clear()
         elif not isinstance(result, QueryError) or result.kind not in _LEAVES_NOTHING:
@@ -30,27 +30,32 @@ class PastStatements:
         return len(self._past)
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement that ran in another process, where `ran` returned this `count`."""
+        """Record a statement of a resumed episode that ran in an earlier process.
+
+        Args:
+            sql: the statement.
+            count: the number that `ran` returned in that process. Only so many statements are kept.
+        """
         self._past.append(sql)
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Record that the committed state was set aside (see `EpisodeDatabase`)."""
+        """Record that the database was closed at this point, and only its committed changes were kept."""
         if self._past:
             self._past.append(None)
 
     def clear(self) -> None:
-        """Forget all statements, because the database starts afresh."""
+        """Forget all recorded statements, because the episode continues with a fresh database."""
         self._past.clear()
 
     def run_again(
         self, execute: Callable[[str], object], set_aside: Callable[[], None] = lambda: None
     ) -> None:
-        """Restore a database by running the statements again, whatever their results are this time.
+        """Run the recorded statements again to restore the database. Their results are ignored.
 
         Args:
-            execute: runs a statement.
-            set_aside: sets the committed state aside.
+            execute: runs one statement.
+            set_aside: closes the database and keeps its committed changes.
         """
         for sql in self._past:
             if sql is None:

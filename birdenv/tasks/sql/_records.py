@@ -1,12 +1,13 @@
-"""Records of task files: their validation, their variants for other engines, and lists of defective ones.
+"""The records of task files, and lists of defective tasks.
 
-A record may have a field `by_dialect` with other values for a dialect, such as `{"postgres": {"sol_sql":
-[...], "follow_up": {...}}}`. These values replace those of the record; objects are merged field by field.
-This is an addition of birdenv for the demo; the public benchmarks have a file for each engine.
+A record may have a field `by_dialect` with values for one SQL dialect, such as `{"postgres": {"sol_sql":
+[...], "follow_up": {...}}}`. These values replace the values of the record; objects are merged field by
+field. birdenv's demo uses this field; the public benchmarks have a file for each database engine.
 
-Golds break with time: some do not run any more, some read the clock, some fail their own test cases. A list
-of such tasks is JSONL with an `instance_id` and `reasons` on each line. It contains no gold, so people can
-share it. `birdenv data verify` and `birdenv self-check` write such a list; the setting `leave_out` reads it.
+The gold SQL of some tasks is broken: it no longer runs, reads the clock, or fails the task's own test cases.
+A list of defective tasks is a JSONL file with an `instance_id` and `reasons` on each line. The list contains
+no gold SQL, so people can share it. `birdenv data verify` and `birdenv self-check` write such a list, and the
+setting `leave_out` reads it.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """Return a record in which the values for a dialect replace the general ones.
+    """Return a record in which the values for one SQL dialect replace the general values.
 
     Args:
-        record: the record.
+        record: the record as read from the file.
         dialect: the dialect, such as `postgres`.
-        where: the place of the record, for messages.
+        where: the position of the record, for error messages.
 
     Raises:
-        InputError: `by_dialect` is not an object of objects.
+        InputError: `by_dialect` is not an object with an object for each dialect.
 
     >>> in_dialect({"SQL": "SELECT 1", "by_dialect": {"postgres": {"SQL": "SELECT 2"}}}, "postgres", "here")
     {'SQL': 'SELECT 2'}
@@ -55,7 +56,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Join statements into one submission. Separators are on lines of their own, after any comment.
+    """Join SQL statements into one script. Semicolons are on lines of their own, so no comment swallows them.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'
@@ -64,23 +65,23 @@ def as_script(statements: Iterable[str]) -> str:
 
 
 Defects = Mapping[str, Sequence[str]]
-"""The reasons why tasks are defective, by instance id."""
+"""Defective tasks: for each instance id, the reasons why the task is defective."""
 
 
 def write_defects(path: Path, defects: Defects) -> None:
-    """Write a list of defective tasks."""
+    """Write a list of defective tasks as JSONL."""
     write_records(path, [{"instance_id": name, "reasons": list(why)} for name, why in defects.items()])
 
 
 def read_defects(path: Path) -> Defects:
-    """Read a list of defective tasks, and return the reasons (if the list has any) by task.
+    """Read a list of defective tasks, and return the reasons, which may be empty, by instance id.
 
     Raises:
         InputError: the file cannot be read, or a record names no task.
     """
     found: dict[str, Sequence[str]] = {}
     if not read_text(path).strip():
-        return found  # nothing was found wrong
+        return found  # a list without defects is an empty file
     for number, record in enumerate(read_records(path, "defects"), 1):
         name, reasons = record.get("instance_id"), record.get("reasons", [])
         if not isinstance(name, str):
@@ -92,16 +93,21 @@ def read_defects(path: Path) -> Defects:
 
 
 Filled = Annotated[str, StringConstraints(pattern=r"\S")]
-"""Text that is not blank."""
+"""The type of a text field that must not be blank."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def parsed(model: type[M], record: Mapping[str, Any], where: str) -> M:
-    """Validate a record, and return it as an object of the class `model`.
+    """Validate a record, and return it as an instance of the class `model`.
+
+    Args:
+        model: the class, with the fields of the record.
+        record: the record as read from the file.
+        where: the position of the record, for error messages.
 
     Raises:
-        InputError: a field is missing or wrong; the message names `where` and the first such field.
+        InputError: a field is missing or wrong; the message names the position and the first such field.
     """
     try:
         return model.model_validate(record)
@@ -126,7 +132,7 @@ _EXPECTED = {
     "string_type": "text",
     "tuple_type": "a list",
 }
-"""The expected values in words, by the type of a pydantic error."""
+"""The expected kinds of values in words, by the type of the pydantic error."""
 
 
 def _fault(error: ErrorDetails) -> str:

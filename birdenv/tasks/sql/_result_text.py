@@ -1,7 +1,7 @@
 """The text of query results and database errors, as agents read it.
 
-The text keeps the names and order of the columns, the order of the rows, and duplicates. NULL differs from
-the empty string and from the text 'NULL'. Anything that is cut is marked and counted.
+The text shows the names of the columns and all rows in order, including duplicates. NULL looks different from
+an empty string and from the text 'NULL'. If the text is cut, it says what is missing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 
 SHOWN_ROWS = 100
-"""The largest number of rows in a text."""
+"""The largest number of rows that a text shows."""
 FETCHED_ROWS = 1_000
-"""The largest number of rows that are fetched to count those that are cut. A text says 'more than' beyond."""
+"""The largest number of rows that are fetched and counted. For more rows, a text says 'more than 1000'."""
 SHOWN_CHARACTERS = 200
-"""The largest number of characters of one cell."""
+"""The largest number of characters that a text shows of one value."""
 SHOWN_TEXT = 20_000
-"""The largest number of characters of a text."""
+"""The largest number of characters in the text of a result."""
 
 _NUMBERS: Final = frozenset({int, float})
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
@@ -28,7 +28,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def result_text(result: Result) -> str:
-    """Return a result as text for the system: header, rule, rows, and a last line with the number of rows."""
+    """Return the result of a statement as text: columns, rows and the number of rows, or the error."""
     if isinstance(result, QueryError):
         return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
     if not result.columns:
@@ -40,7 +40,7 @@ def result_text(result: Result) -> str:
 
 
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
-    """Return as many rows as fit, each after a line break, and their number."""
+    """Return the text of as many rows as fit into `room` characters, and the number of these rows."""
     lines = [""]
     for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
@@ -52,7 +52,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a value as text, in quotes if the bare text could be mistaken for something else."""
+    """Return a value of a result as text, in quotes if the text could be mistaken for another value."""
     if isinstance(cell, str):
         is_plain = (  # a fast path: `_marked` would not change such a text
             0 < len(cell) <= SHOWN_CHARACTERS
@@ -71,7 +71,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """Return the header and the rule below it."""
+    """Return a line with the names of the columns, and a line of dashes below it."""
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
     return f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
@@ -87,7 +87,7 @@ def _count_line(result: QueryResult, shown: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return a text, cut, quoted and escaped as necessary."""
+    """Return a text value, with quotes and escapes if necessary, and cut if it is too long."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
@@ -105,12 +105,12 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text with escapes in place of backslashes and unprintable characters."""
+    """Return a text in which escape sequences replace backslashes and unprintable characters."""
     return text if _is_plain(text) else _UNPRINTABLE.sub(_escape, text)
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text has no backslashes and no unprintable characters."""
+    """Return True if a text contains no backslashes and no unprintable characters."""
     if text.isascii():  # a fast path: `isprintable` takes four times as long
         return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
     return text.isprintable() and "\\" not in text
@@ -127,16 +127,16 @@ def _escape(match: re.Match[str]) -> str:
 
 
 _SHOWN = 300
-"""The largest number of characters of a database's message that `not_executed` passes on."""
+"""The largest number of characters of a database's error message that the system sees."""
 
 
 def not_executed(error: QueryError, error_text: bool = True) -> str:
-    """Return a message to the system about a statement that failed.
+    """Return the message that tells the system that a statement failed.
 
     Args:
         error: the error.
-        error_text: True to pass on the message of the database. Messages about errors of the engine itself,
-            which do not concern the SQL, are never passed on.
+        error_text: True to include the database's message. The message is never included if the database
+            engine itself failed, because then it does not concern the SQL.
     """
     if not error_text:
         return "Your SQL could not be executed."

@@ -21,7 +21,14 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty string."""
+    """Return the reason why a fixed day cannot replace the clock in a task, or an empty string.
+
+    Args:
+        sqls: the SQL statements of the task.
+        tests: the test cases of the task, as Python code.
+        today: the day, such as `2025-02-19`.
+        dialect: the SQL dialect of the statements.
+    """
     try:
         for sql in sqls:
             at_date(sql, today, dialect)
@@ -31,7 +38,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence about the day that SQL reads instead of the clock; empty if it reads the clock."""
+    """Return a sentence that names the fixed current date of the databases; empty if SQL reads the clock."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
@@ -103,12 +110,12 @@ class SqlSettings(Settings):
 
     @property
     def limits(self) -> Limits:
-        """Return the limits for one statement."""
+        """Return the limits for running one statement."""
         return Limits(seconds=self.sql_timeout)
 
     @property
     def defects_file(self) -> Path | None:
-        """Return the path of the list of tasks to leave out, or None."""
+        """Return the path of the list of tasks to leave out; None if no tasks are left out."""
         return Path(self.leave_out) if self.leave_out else None
 
     @property
@@ -117,7 +124,7 @@ class SqlSettings(Settings):
         return bool(self.instances or self.databases)
 
     def selection(self) -> dict[str, Any]:
-        """Return the settings that select tasks, for `config.json`."""
+        """Return the settings that select tasks, as `config.json` records them."""
         return {
             "difficulty": self.difficulty,
             "databases": list(self.databases or ()),
@@ -129,10 +136,10 @@ class SqlSettings(Settings):
         }
 
 
-_SHOWN: Final = 5  # the largest number of tasks that a note lists with their reasons
+_SHOWN: Final = 5  # the most tasks that a note lists with reasons
 
 REPORTED: Final = ("leave_out", "today", "fail_doubtful")
-"""Fields of `config.json` that every report on an SQL game repeats, if a run has them."""
+"""The fields of `config.json` that reports on the SQL games repeat if a run has them."""
 
 
 class _Public(Protocol):
@@ -145,7 +152,7 @@ class _Public(Protocol):
 
 
 class SqlTask(Protocol):
-    """A task of an SQL game, with its public and its private half."""
+    """A task of an SQL game, as the selection of tasks sees it."""
 
     @property
     def public(self) -> _Public: ...
@@ -162,7 +169,7 @@ PUBLISHED: Final = (
     "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
     "at https://github.com/bird-bench/BIRD-Interact; `birdenv data fetch` gets them"
 )
-"""Says where the benchmarks are published, for errors about missing files."""
+"""The end of errors about missing files, which says where the benchmarks are published."""
 
 
 def check_task_file(file: Path) -> None:
@@ -176,17 +183,17 @@ def check_task_file(file: Path) -> None:
 
 
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
-    """Return the selected tasks that can be played, and notes about those that are left out.
+    """Return the selected tasks that can be played, and notes about the tasks that are left out.
 
-    A task is left out if its database is missing, if it has no gold SQL, or if `today` cannot replace the
-    clock in its own SQL or test cases. Filters and `leave_out` are applied before this, `offset` and `limit`
-    after it. Tasks without gold are played if the setting `ungraded` or their ids ask for them, or if no
-    task has a gold.
+    The filters of the settings and `leave_out` apply first. A remaining task is left out if its database is
+    missing, if it has no gold SQL, or if `today` cannot replace the clock in its SQL or test cases. Tasks
+    without gold SQL are played if the setting `ungraded` includes them, if the settings name them, or if no
+    task has gold SQL. Finally, `offset` and `limit` apply.
 
     Raises:
-        InputError: all databases are missing, or a database that the settings name is; a database cannot be
-            used; a task that the settings name cannot be played with `today`; or `strict_data` is set and a
-            task would be left out.
+        InputError: all databases are missing; a database that the settings name is missing; a database cannot
+            be used; a task that the settings name cannot be played with `today`; or a task would be left out
+            although `strict_data` is set.
     """
     chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
     there = set(source.names())
@@ -231,7 +238,7 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
 
 
 def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
-    """Return the chosen tasks that are not on the list `leave_out`, and a note about the others."""
+    """Return the chosen tasks that the list `leave_out` does not contain, and a note on the other tasks."""
     file = settings.defects_file
     if file is None:
         return chosen, []
@@ -250,11 +257,12 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    """Return the selected tasks in the order of the file: filters are applied first, then offset and limit.
+    """Return the tasks that the settings select, in the order of the file, whether they can be played or not.
+
+    The filters apply first, then `offset` and `limit`.
 
     Raises:
-        InputError: the task file has no task with an id or database that the settings name, or no task is
-            left.
+        InputError: the settings name an id, database or difficulty that no task has, or no task is selected.
     """
     return _cut(_filtered(tasks, settings), tasks, settings)
 
@@ -262,7 +270,7 @@ def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
 def _filtered(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     there = [task.public.difficulty for task in tasks]
     difficulty = settings.difficulty or None
-    if difficulty is not None and difficulty not in there:  # capitals do not matter
+    if difficulty is not None and difficulty not in there:  # upper and lower case are equal
         difficulty = next((each for each in there if each.lower() == difficulty.lower()), difficulty)
         _known("difficulty", [difficulty], there)
     _known("database", settings.databases or (), [task.public.database for task in tasks])

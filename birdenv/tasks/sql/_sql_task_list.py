@@ -16,14 +16,14 @@ T = TypeVar("T", bound=SqlTask)
 
 
 class SqlTasks(TaskList, Generic[T]):
-    """The tasks of one file, and the databases on which they are played.
+    """The tasks of one file, with the databases on which they are played.
 
     Attributes:
-        tasks: the selected tasks, by id.
-        source: the databases.
-        data_file: the task file.
-        settings: the settings.
-        limits: the limits for one statement.
+        tasks: the tasks to play, by instance id.
+        source: opens the databases.
+        data_file: the path of the task file.
+        settings: the settings that selected the tasks.
+        limits: the limits for running one statement.
         everything: all tasks of the file, including tasks that are not selected.
     """
 

@@ -1,4 +1,4 @@
-"""The words and panels for people in the seats of the SQL games."""
+"""The texts and panels that people see who take part in an SQL game."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ASKING_WORDS: Final = SeatWords(
         ("SQL submitted for evaluation.", "Your SQL was submitted."),
     ),
 )
-"""The words for the seat that asks and writes SQL."""
+"""The texts for a person in the system's seat, who asks questions and writes SQL."""
 
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
@@ -50,19 +50,19 @@ ANSWERING_WORDS: Final = SeatWords(
     {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
-"""The words for the seat that knows what is wanted."""
+"""The texts for a person in the user's seat, who answers questions."""
 
 _CREATE: Final = re.compile(r"^\s*CREATE\s+TABLE\b", re.IGNORECASE | re.MULTILINE)
 _NAME: Final = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
 
 def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: str) -> Panel:
-    """Return a panel with the tables of a schema.
+    """Return a panel that shows the tables of a schema, with their columns and sample rows.
 
     Args:
-        schema: CREATE statements, each of which may be followed by sample rows of its table.
-        meanings: the meanings of columns, by `database|table|column`.
-        dialect: sqlglot's name of the SQL dialect.
+        schema: the CREATE statement of each table, optionally followed by sample rows.
+        meanings: the meaning of each column, by `database|table|column`.
+        dialect: the name that sqlglot gives to the SQL dialect.
         about: a text to show above the tables.
     """
     known = tuple((key.lower(), _meaning(value)) for key, value in meanings.items())
@@ -78,7 +78,7 @@ def _tables(schema: str, meanings: tuple[tuple[str, str], ...], dialect: str) ->
 
 
 def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) -> TableNote:
-    """Return one table, or its unchanged text if the statement cannot be parsed."""
+    """Return the columns of a table, or its unchanged text if the CREATE statement cannot be parsed."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -105,7 +105,7 @@ def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) ->
 
 
 def _meaning(value: Any) -> str:
-    """Return the meaning of a column and, if it holds JSON, of each field."""
+    """Return the meaning of a column and, if the column holds JSON, the meaning of each field."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = value.get("fields_meaning", {})
@@ -123,7 +123,7 @@ def _fields(fields: Any, above: str) -> list[str]:
 
 
 def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return a panel with the entries of a knowledge base."""
+    """Return a panel that shows the entries of a knowledge base."""
     return Panel(
         "Knowledge",
         entries=tuple(

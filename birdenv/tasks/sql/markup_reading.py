@@ -1,4 +1,4 @@
-"""The reader of the markup in the published c-Interact prompts (BIRD-Interact §2.2)."""
+"""The reader of model outputs in the markup of the published c-Interact prompts (BIRD-Interact §2.2)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from birdenv.sql import NO_QUERY, first_words, split_statements
 from birdenv.tasks.sql._actions import EXECUTE_SQL, READING_TOOLS
 
 TURN = "### Turn "
-"""Begins a turn in the prompt. If a model writes it, the rest of the model's output is ignored."""
+"""The text that begins a turn in the prompt. Whatever a model writes after this text is ignored."""
 
 NO_SQL = "ERROR!"
-"""Takes the place of SQL if an output contains none, as in the published scripts."""
+"""The text that is submitted if a model's output contains no SQL, as in the published scripts."""
 
 _TOOLS: Final = {action.name: action for action in (EXECUTE_SQL, *READING_TOOLS)}
 
 
 def markup_help(names: Iterable[str], fence: str = "sql") -> str:
-    """Return instructions that tell a model how to write these actions.
+    """Return the instructions that tell a model how to write actions in markup.
 
     Args:
-        names: the names of the actions, apart from `submit_sql`, which is always explained.
-        fence: the name after the opening backticks of SQL.
+        names: the names of the actions. `submit_sql` is explained even if it is not among them.
+        fence: the language name that follows the opening backticks of a block of SQL.
     """
     names = tuple(names)
     question = (
@@ -39,7 +39,7 @@ _FENCES: Final[Mapping[str, tuple[str, ...]]] = {
     "sqlite": ("sqlite", "sqlite3", "sql"),
     "postgres": ("postgresql", "postgres", "pgsql", "psql", "sql"),
 }
-"""The names of a dialect after the opening backticks; the published name is the first."""
+"""The names of each dialect after the opening backticks. The published prompts use the first name."""
 
 _NAMES: Final = sorted({name for names in _FENCES.values() for name in names}, key=len, reverse=True)
 _BLOCK: Final = re.compile(rf"```({'|'.join(_NAMES)}|)(.*?)(?:```|\Z)", re.IGNORECASE | re.DOTALL)
@@ -50,9 +50,9 @@ _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 
 
 def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
-    """Return the first tool call in an output, as text and as a move; None if the output calls no tool.
+    """Return the first tool call in a model's output, as text and as a move, or None if there is no call.
 
-    A question or a submission takes precedence over a call, as in the published scripts.
+    A question or a submission takes precedence over a tool call, as in the published scripts.
 
     Args:
         text: the output.
@@ -75,10 +75,10 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
 
 
 class Output(NamedTuple):
-    """An output of a model.
+    """An output of a model, as `read_output` understands it.
 
     Attributes:
-        kind: what the output is.
+        kind: `question` or `submission`, or `untagged` if the output contains no closing tag.
         utterance: the part of the output that goes into the dialogue.
     """
 
@@ -87,11 +87,10 @@ class Output(NamedTuple):
 
 
 def read_output(text: str) -> Output:
-    """Read an output. It is a question if it contains `</s>`, and otherwise a submission if it contains
-    `</t>`.
+    """Read a model's output as a question if it contains `</s>`, or as a submission if it contains `</t>`.
 
-    The utterance is the text from the first opening tag to the first closing tag, without opening tags. The
-    utterance of an output with neither tag is the whole output.
+    An output with both closing tags is a question. The utterance is the text from the first opening tag to
+    the first closing tag, without opening tags. Without a closing tag, the utterance is the whole output.
 
     >>> read_output("Let me see. <s>Which year?</s> ### Turn 2 <t>SELECT 1</t>")
     Output(kind='question', utterance='Which year?')
@@ -105,7 +104,7 @@ def read_output(text: str) -> Output:
 
 
 def fence_of(dialect: str) -> str:
-    """Return the published name of a dialect, which follows the opening backticks.
+    """Return the language name for SQL of a dialect in the published prompts, after the opening backticks.
 
     >>> fence_of("postgres")
     'postgresql'
@@ -114,17 +113,19 @@ def fence_of(dialect: str) -> str:
 
 
 def expected_sql(dialect: str) -> str:
-    """Return a message that tells a model how to write SQL so that it can be read."""
+    """Return the message to a model whose output contains no readable SQL."""
     return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
-    """Return the SQL in an output: the first of the following texts that exists.
+    """Return the SQL in a model's output.
 
-    * a block whose fence names the dialect; a block ends at the next fence or at the end of the text
-    * a block whose fence names another SQL dialect
-    * a block whose fence has no name, and which begins with an SQL keyword
-    * the whole text, if it is one statement
+    The result is the first of these texts that exists:
+
+    * a code block that is marked as SQL of the dialect (a block without an end ends with the output)
+    * a code block that is marked as SQL of another dialect
+    * a code block without a language name that begins with an SQL keyword
+    * the whole output, if it is one SQL statement
     * `ERROR!`
 
     >>> extract_sql("<t>```sqlite\\nSELECT 1\\n```</t>"), extract_sql("<t>SELECT 1</t>"), extract_sql("Well")
@@ -150,7 +151,7 @@ def _begins_as_sql(text: str) -> bool:
 
 
 def before_next_turn(text: str) -> str:
-    """Return the part of an output before the first further turn that the model invented."""
+    """Return a model's output up to the first turn that the model invented."""
     return text.partition(TURN)[0]
 
 
@@ -161,10 +162,10 @@ def _enclosed(text: str, closing: str) -> str:
 
 
 def read_markup(text: str, view: View) -> Move:
-    """Return the move in a model's output: a question, a tool call, or the submission of fenced SQL.
+    """Return the move that a model's output contains: a question, a tool call, or a submission of SQL.
 
-    If no question is possible now, any output is searched for SQL. An output without SQL submits `ERROR!`, as
-    in the published scripts.
+    If no question is possible now, the whole output is searched for SQL. If there is no SQL to submit, the
+    move submits `ERROR!`, as in the published scripts.
     """
     call = read_tool(text, view.legal)
     if call is not None:
