@@ -219,6 +219,9 @@ FRAGMENTS = [
     ("(...sum of filled fields...) / 8.0", "(sum of filled fields and so on) divided by 8.0"),
     ("ORDER BY ... DESC", "sorted by something in descending order"),
     ("a OR ... ", "the a or something else"),
+    ("*, crust_mm", "everything and the crust mm"),
+    ("SUM(price * (1 + vat) AS gross", "the total of (the price times (1 plus the vat))"),
+    ("CASE WHEN age_h < 24 THEN 'Fresh' -- the rest", "'Fresh' if the age h is less than 24"),
 ]
 
 
