@@ -78,9 +78,11 @@ class EpisodeDatabase(Protocol):
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):

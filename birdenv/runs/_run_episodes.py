@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.dialogue.games import checked_settings
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
 from birdenv.runs._run_folder import RunDirectory
@@ -101,21 +100,17 @@ def run_episodes(
         plan = RunPlan(
             arena,
             players,
-            checked_settings(
-                RunSettings,
-                "a run",
-                {
-                    "seed": seed,
-                    "parallel": parallel,
-                    "repeats": repeats,
-                    "options": dict(options or {}),
-                    "models": models or ModelSettings(),
-                    "engine": engine if isinstance(engine, str) else type(engine).__name__,
-                    "address": address,
-                    "shard": shard,
-                    "episodes": episodes,
-                    "move_timeout": move_timeout,
-                },
+            RunSettings(
+                seed=seed,
+                parallel=parallel,
+                repeats=repeats,
+                options=dict(options or {}),
+                models=models or ModelSettings(),
+                engine=engine if isinstance(engine, str) else type(engine).__name__,
+                address=address,
+                shard=shard,
+                episodes=episodes,
+                move_timeout=move_timeout,
             ),
             engine=None if isinstance(engine, str) else engine,
         )

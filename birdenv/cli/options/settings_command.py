@@ -29,8 +29,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
+from birdenv.checks import bounds_in_words
 from birdenv.cli.options._run_options import AgentOptions, RunFolder, options_of_run
-from birdenv.dialogue.games import Game, Option, Settings, bounds_in_words, checked_settings, find_game
+from birdenv.dialogue.games import Game, Option, Settings, find_game
 from birdenv.errors import InputError, SettingError
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
@@ -150,7 +151,7 @@ class SettingsCommand(TyperCommand):
             elif isinstance(declared, type):
                 given = {name: value for name, value in values.items() if value is not None}
                 with named_options(declared):
-                    found.groups.append(checked_settings(declared, "a run", given))
+                    found.groups.append(declared(**given))
             else:
                 found.groups.append(type(declared)(**values))
                 if hasattr(declared, "agent") and values["agent"] == declared.agent:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases._results import (
     Allowance,
     Checkpoint,
@@ -65,7 +66,7 @@ class EpisodeContext:
     copies: TemplateCopies
 
 
-class PostgresDatabase:
+class PostgresDatabase(ScannedDatabase):
     """The database of one episode, opened by `PostgresSource.open`. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
@@ -190,12 +191,6 @@ class PostgresDatabase:
         """Discard the episode's changes. Closing again does nothing."""
         self._let_go()
         self._is_closed = True
-
-    def __enter__(self) -> PostgresDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
         fault = text_fault(sql)

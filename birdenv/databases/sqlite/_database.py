@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases._results import (
     Allowance,
     Checkpoint,
@@ -38,7 +39,7 @@ from birdenv.databases.sqlite.images._protocol import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
-class SqliteDatabase:
+class SqliteDatabase(ScannedDatabase):
     """The database of one episode, run in this process. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
@@ -173,12 +174,6 @@ class SqliteDatabase:
         """Discard the episode's changes. Closing again does nothing."""
         self._drop_image()
         self._is_closed = True
-
-    def __enter__(self) -> SqliteDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._is_closed:

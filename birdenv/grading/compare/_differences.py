@@ -20,6 +20,7 @@ from typing import Any, Final
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._cells import CanonicalRow, canonical_cell, projected
 from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, Agreement, compare_numbers, rows_agree
+from birdenv.statistics import counted
 
 MOST_COLUMNS: Final = 10
 """Maximum width of a gold that is searched. (The search of the official test suite hangs on 26 columns.)"""
@@ -206,9 +207,9 @@ def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
-        return f"{_count(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
+        return f"{counted(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
     if pred.truncated and len(pred.rows) > len(gold.rows):
-        return f"{_count(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
+        return f"{counted(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
     if pred.truncated:
         return f"the prediction's result was cut at the row limit ({len(pred.rows)} rows)"
     return ""
@@ -232,7 +233,7 @@ def explain(
         extra: the canonical rows of the prediction that the gold lacks (`multiset_difference`).
         agreement: the result of `compare_numbers` for `missing` and `extra`, if the caller knows it.
     """
-    counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
+    counts = f"{counted(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):
         return f"duplicate rows differ: {counts}", ("dup_only",)
     if len(gold) != len(pred):
@@ -260,10 +261,6 @@ def _show_cell(cell: Hashable) -> str:
     if isinstance(cell, (str, bytes)) and len(cell) > _LONGEST_CELL:
         return repr(cell[:_LONGEST_CELL]) + "…"
     return repr(cell)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:

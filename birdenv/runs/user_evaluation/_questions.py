@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from birdenv.checks import read_as
 from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.players import advance
 from birdenv.dialogue.record import model_faults
@@ -191,14 +192,10 @@ def read_questions(file: Path) -> Sequence[UserQuestion]:
     Raises:
         InputError: the file cannot be read, or a line is not a question.
     """
-    questions = []
-    for number, record in enumerate(read_records(file), 1):
-        try:
-            questions.append(UserQuestion.model_validate(record))
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"{file}, question {number}: {place}: {first['msg']}") from error
+    questions = [
+        read_as(UserQuestion, record, f"{file}, question {number}")
+        for number, record in enumerate(read_records(file), 1)
+    ]
     if not questions:
         raise InputError(f"{file} has no questions")
     return questions
