@@ -177,7 +177,7 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the given folder of pairs, or otherwise the newest complete folder in `runs_root`.
+    """Return the given folder of pairs or, if none is given, the newest complete folder in `runs_root`.
 
     The reasons why newer folders were skipped are printed on standard error.
 

@@ -82,9 +82,9 @@ def open_source(
     tell: Callable[[str], object] | None = None,
     today: str | None = None,
 ) -> DatabaseSource:
-    """Return the databases of a folder as a source on SQLite or PostgreSQL.
+    """Return a source for the databases in a folder, on SQLite or PostgreSQL.
 
-    On SQLite, the source opens the files of the folder. On PostgreSQL, it loads each database from the folder
+    On SQLite, the source opens the files in the folder. On PostgreSQL, it loads each database from the folder
     into the server when the database is first needed.
 
     Args:
@@ -92,7 +92,7 @@ def open_source(
         dialect: `sqlite` or `postgres`.
         dsn: the connection string of a PostgreSQL server. By default, the server that the environment
             variable BIRDENV_DSN names is used; without that variable, birdenv's embedded server is started.
-        tell: is called with a line of text for each database that is loaded into PostgreSQL.
+        tell: a function that is called with a line of text for each database that is loaded into PostgreSQL.
         today: a date such as `2025-02-19`, which SQL sees as the current date; None for the real date.
 
     Raises:

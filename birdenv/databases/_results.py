@@ -54,7 +54,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """The error with which a statement failed.
+    """The error from a statement that failed.
 
     Attributes:
         kind: the kind of error.
@@ -96,7 +96,7 @@ class NoAnswerError(QueryError):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """The committed schema and contents of a database, without temporary objects.
+    """The committed schema and contents of a database, excluding temporary objects.
 
     Attributes:
         schema: a description of each table, view and other object, keyed by its kind and name, such as
@@ -117,7 +117,7 @@ class DatabaseState:
 class ContentId:
     """The identity of a database's contents: equal ids mean equal contents.
 
-    Each engine has a subclass of its own.
+    Each engine has its own subclass.
     """
 
 
@@ -225,7 +225,7 @@ def fetch(
         cursor: the cursor of the running statement.
         allowance: the limits on rows and bytes.
         widest: the maximum size of a row in bytes.
-        sink: receives the rows, if given; the returned list is then empty.
+        sink: a receiver for the rows; the returned list is then empty. None to return the rows.
 
     Returns:
         The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of

@@ -1,7 +1,7 @@
 """Cache the results of statements in memory.
 
 A result is kept only if the statement took more than a millisecond and is repeatable: either the engine has
-marked the result as `repeatable`, or the caller knows that the statement is.
+marked the result as `repeatable`, or the caller knows that the statement is repeatable.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ or as scripts whose final database state counts."""
 
 
 class Key(NamedTuple):
-    """A key of the cache, which holds everything that determines a result.
+    """A cache key, which holds everything that determines a result.
 
     Attributes:
         scope: the engine's build, the database's contents, and the limits.
@@ -104,12 +104,13 @@ class ResultCache:
 
         Args:
             key: everything that determines the value.
-            run: computes the value.
-            reuse: converts a cached value into the value that the caller needs, or returns None if that is
-                impossible; `run` is then called.
-            lasts: is called if the engine has not marked the value as repeatable, and returns whether it is.
-            is_current: is called after `run`, and returns whether the key still describes the database. If
-                not, the value is not cached.
+            run: a function that computes the value.
+            reuse: a function that converts a cached value into the value that the caller needs, or returns
+                None if that is impossible; `run` is then called.
+            lasts: a function that is called if the engine has not marked the value as repeatable, and returns
+                whether it is.
+            is_current: a function that is called after `run`, and returns whether the key still describes the
+                database. If not, the value is not cached.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:

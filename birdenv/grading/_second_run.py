@@ -1,9 +1,9 @@
 """Run a graded statement a second time after a timeout.
 
-Limits count a statement's own processor time. However, even processor time increases (up to twice was
-observed) if other processes use the same processor core and its caches. Therefore a graded statement counts
-as a timeout only if a second run, alone and with twice the limit, also times out. Statements that an agent
-tries in an episode have no second run.
+Limits count a statement's own processor time. However, even processor time increases (by a factor of up to
+two, in our observations) if other processes use the same processor core and its caches. Therefore a graded
+statement counts as a timeout only if a second run, alone and with twice the limit, also times out. Statements
+that an agent runs during an episode get no second run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 def alone() -> Iterator[None]:
     """Run the `with` block while no other `alone` block of this user runs on this machine.
 
-    The block waits for such blocks in all processes and threads. If the lock file cannot be opened, it runs
-    without waiting.
+    The block first waits for such blocks in other processes and threads to end. If the lock file cannot be
+    opened, it runs without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")

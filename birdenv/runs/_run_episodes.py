@@ -75,11 +75,11 @@ def run_episodes(
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
             or a function of the view. If a spec names a player that is not part of birdenv, the player runs
             in a process that holds only public data. An object or a function shares this process.
-        seed: the seed of every player's random numbers.
-        parallel: the number of episodes played at the same time.
-        repeats: the number of episodes of each task.
+        seed: the seed for every player's random numbers.
+        parallel: the number of episodes to play at the same time.
+        repeats: the number of episodes to play for each task.
         output: the folder in which to make the run folder; if None, the records are not kept on disk.
-        resume: the run folder of a run to continue; give it instead of `output`.
+        resume: the folder of a run to continue; pass it instead of `output`.
         options: settings for players, by name.
         progress: a function that is called after each episode with the episode's public record.
         models: endpoints, budgets and recordings of language models.

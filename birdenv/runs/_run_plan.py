@@ -120,8 +120,8 @@ class RunPlan:
         """Return the part of the plan that the engine passes on to its workers.
 
         Args:
-            travels: True if other processes will play the episodes. The result then contains digests, with
-                which these processes check that they have the same data and code.
+            travels: True if other processes will play the episodes. The result then contains digests that
+                these processes use to check that they have the same data and code.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(

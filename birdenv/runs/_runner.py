@@ -74,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return a job for each episode of the run, or of the part to play, in the order of playing."""
+    """Return a job for each episode of the run, or of the part to play, in playing order."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -143,7 +143,7 @@ def write_run(
         arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
         output: the folder in which to make the run folder.
-        agent: the name of the agent, for example of a policy in training.
+        agent: the name of the agent, for example that of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:

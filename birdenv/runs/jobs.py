@@ -129,7 +129,7 @@ class Work:
     calls `lost` for a job whose worker has died too often.
 
     Attributes:
-        key: a unique key by which each process finds what it has opened for the run.
+        key: a unique key that each process uses to find what it has opened for the run.
         game: the name of the registered game.
         settings: the game's settings as JSON.
         players: the spec of each seat's player; for an empty seat, ""; for an object, the name of the class.
@@ -148,7 +148,7 @@ class Work:
     contents: Mapping[str, Any]
 
     def open(self) -> None:
-        """Load the tasks and prepare the players in this process. Further calls do nothing.
+        """Load the tasks and prepare the players in this process. Calling this again does nothing.
 
         Raises:
             InputError: data or a player cannot be used here, or the data or the code differ from the run's.
@@ -200,7 +200,7 @@ class Work:
 
         Args:
             arena: the run's tasks.
-            seating: makes the run's players; None if other processes play the jobs.
+            seating: the object that makes the run's players; None if other processes play the jobs.
         """
         with _lock:
             _runs[self.key] = arena
@@ -300,7 +300,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of the data and code that the episodes use. They do not depend on the folders."""
+    """Return digests of the data and code that the episodes use. Digests do not depend on folder paths."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {

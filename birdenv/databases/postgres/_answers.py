@@ -45,7 +45,7 @@ def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Make a connection replace the keys of `shown` by their values, in all types that hold names."""
+    """Make a connection replace the keys of `shown` with their values, in all types that hold names."""
     written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
@@ -91,7 +91,7 @@ class _IntervalOrText(_OrText, IntervalLoader):
 def levels_of_json(text: bytes) -> int:
     """Return the nesting depth of a JSON text, in linear time.
 
-    If the result is at most `MOST_LEVELS`, it is only an upper bound of the depth.
+    If the result is at most `MOST_LEVELS`, it is only an upper bound on the depth.
     """
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
@@ -185,7 +185,7 @@ class Rows:
     Args:
         values: the psycopg transformer that converts the values.
         allowance: the limits on rows and bytes.
-        sink: the receiver of the rows; None to collect them.
+        sink: the receiver for the rows; None to collect them.
     """
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
@@ -206,7 +206,7 @@ class Rows:
         """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the rows of one answer. `received` is a lower bound of all bytes received so far."""
+        """Read the rows of one answer. `received` is a lower bound on the number of bytes received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None

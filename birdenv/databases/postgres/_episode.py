@@ -1,9 +1,9 @@
 """The PostgreSQL database of one episode. Every statement returns a value, and the template never changes.
 
 An episode starts in a database that it shares with other episodes, as a role that may only read. The first
-statement that is not a plain query, or that the shared database refuses, moves the episode to a clone of its
-own: that statement and all later ones run in the clone. Therefore everything that a statement can leave
-behind (transactions, temporary tables, settings, locks) is in the clone.
+statement that is not a plain query, or that the shared database refuses, moves the episode to its own clone:
+that statement and all later ones run in the clone. Therefore everything that a statement can leave behind
+(transactions, temporary tables, settings, locks) is in the clone.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class PostgresDatabase:
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. A plain query with more rows is
         stopped; other statements run to completion. The time to make a clone for the first writing statement

@@ -157,8 +157,8 @@ class GuardedConnection:
             sql: the statement. It must have passed `text_fault`.
             allowance: the limits on the statement.
             reading: whether to refuse the statement if it could change anything.
-            sink: receives the rows, if given. The result then has no rows, and is truncated if not all rows
-                were fetched.
+            sink: a receiver for the rows. The result then has no rows, and is truncated if not all rows were
+                fetched. None to return the rows in the result.
         """
         if reading and not self._can_read_tables:
             failure = self.within(use_table_functions, allowance)

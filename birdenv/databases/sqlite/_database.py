@@ -66,7 +66,7 @@ class SqliteDatabase:
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make a private copy
         for the first writing statement does not count towards the limits. Raises `ValueError` if `rows` is

@@ -91,7 +91,7 @@ def _is_hot(journal: Path) -> bool:
 
 @cache
 def engine_build() -> str:
-    """Describe the SQLite of this process: its version, source id, and a digest of its compile options."""
+    """Describe this process's SQLite library: its version, source id, and a digest of its compile options."""
     connection = sqlite3.connect(":memory:")
     try:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
@@ -110,7 +110,7 @@ _ATTEMPTS: Final = 3  # at copying a file with its journal while nobody writes t
 
 
 class SqliteFile:
-    """A version of a file that was checked to be a database.
+    """A version of a file that has been verified to be a database.
 
     Args:
         version: the identity of the version.

@@ -1,4 +1,4 @@
-"""Find out by trying them which methods of isolating episodes work on this machine."""
+"""Try the methods of isolating episodes, to find out which of them work on this machine."""
 
 from __future__ import annotations
 

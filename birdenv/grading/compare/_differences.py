@@ -52,7 +52,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
     Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
     plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
-    rows are compared, so cells of different rows are never combined.
+    rows are compared, so cells from different rows are never combined.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -199,9 +199,9 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results cannot agree, whatever values they contain; empty if they can.
+    """Return why two results cannot agree, whatever values they contain, or an empty string if they can.
 
-    The reason is a different number of columns, or that a result is truncated.
+    Results cannot agree if they have different numbers of columns, or if either of them is truncated.
     """
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"

@@ -42,7 +42,7 @@ class GradingRules:
             as described in `TestWay`.
         fail_doubtful: whether, under strict rules, these submissions fail: for a Query task, a query that
             reads no table although the gold does; for a Management task, SQL that passes the tests but leaves
-            another state than the gold.
+            a different state from the gold's.
     """
 
     name: str
@@ -100,7 +100,7 @@ class GradingJob:
             Their errors are ignored, because they were written for the state that the gold leaves.
         start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
             `base_pred` and `cleanup` are not run to produce it.
-        keeps_state: whether `Grade.left` is to hold the state that a passing submission leaves.
+        keeps_state: whether `Grade.left` should hold the state that a passing submission leaves.
         tests: the test cases of a Management task.
         by_state: whether to compare the states that gold and prediction leave, if there are no test cases.
         rules: the rules for grading.
@@ -129,10 +129,11 @@ class Grade:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
-    * `state_disagrees` (Management): comparing states gives another result than the test cases, which decide;
+    * `state_disagrees` (Management): comparing states gives a different result from the test cases, which
+      decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
     * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
-      changed the database so that the gold returned other rows than on a pristine copy; or, with
+      changed the database so that the gold returned different rows from those on a pristine copy; or, with
       `no_usable_test`, a Management task was graded without a test;
     * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
 
@@ -143,10 +144,10 @@ class Grade:
         reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
         error: the error of the prediction or, if the status is `infra_error`, of the benchmark's own SQL.
         flags: the flags that apply.
-        rows_gold: number of rows of the gold.
-        rows_pred: number of rows of the prediction.
-        left: the state that the submission leaves after the clean-up, to be the `GradingJob.start` of the
-            next phase; None unless `GradingJob.keeps_state` is set.
+        rows_gold: number of rows that the gold returned.
+        rows_pred: number of rows that the prediction returned.
+        left: the state that the submission leaves after the clean-up, for use as the `GradingJob.start` of
+            the next phase; None unless `GradingJob.keeps_state` is set.
     """
 
     passed: bool
@@ -164,7 +165,7 @@ class Grade:
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return, as JSON, those fields of the grade that a dialogue depends on.
+        """Return the fields of the grade that a dialogue depends on, as a JSON object.
 
         They do not reveal the gold.
         """
@@ -180,7 +181,7 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade for failing SQL of the benchmark. Raises `MemoryError` if memory ran out."""
+    """Return the grade for an error in the benchmark's own SQL. Raises `MemoryError` if memory ran out."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)

@@ -5,10 +5,10 @@ passes gets the flag `integrity` if it would fail against the gold on a pristine
 for test cases.
 
 The test cases of a Management task run in the sandbox, in a single test of birdenv's own, which loads the
-task's sources in the way of the evaluators.
+task's sources as the evaluators do.
 
-Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. The reason of
-a grade quotes the gold, and must not be shown to agents.
+Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. A grade's
+reason quotes the gold, and must not be shown to agents.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _difference(gold: _Rows, pred: _Rows) -> str:
 
 
 class ReferenceGrader:
-    """Grades submissions by the published rules. Thread-safe."""
+    """A thread-safe grader that applies the published rules."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
@@ -289,7 +289,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """Return the source of a single test that runs all `sources` in the way of a published evaluator."""
+    """Return the source of a single test that runs all `sources` as a published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
     never = f"if False:\n{imports}" if imports else ""

@@ -1,8 +1,8 @@
-"""Compute EM (exact match) and ESM (execution match) of all pairs in a folder, and show failed pairs.
+"""Compute EM (exact match) and ESM (execution match) for all pairs in a folder, and show failed pairs.
 
-The results are written to `eval/details.jsonl` and `eval/eval_summary.json`, and the normalised texts that EM
-compares to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows examples of
-each bucket.
+The results are written to `eval/details.jsonl` and `eval/eval_summary.json`. The normalised queries that EM
+compares are written to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows
+examples of each bucket.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
 
 
 def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
-    """Return a text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
+    """Return text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
     names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
     members = {name: [record for record in details if record["bucket"] == name] for name in names}
     lines = ["=== ESM issue breakdown ==="]
@@ -148,7 +148,7 @@ def evaluate_pairs(
         config: settings to record in the summary.
         versions: versions of other software to record in the summary, by the name of the software.
         progress: a function that is called after each pair.
-        parallel: the number of pairs graded at the same time.
+        parallel: the number of pairs to grade at the same time.
 
     Raises:
         InputError: the files cannot be written. This is checked before anything is graded.

@@ -34,8 +34,7 @@ def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
     Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than folders with other
-    names, which are ordered by the time of their last change and then by name. Links that lead out of `root`
-    are skipped.
+    names, which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
 
     Args:
         root: the folder in which to search.
@@ -119,12 +118,12 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return whether a folder contains files of pairs."""
+    """Return whether a folder contains pair files."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs to which a path leads: the path itself, or the BIRD run that it names."""
+    """Return the folder of pairs that a path leads to: the path itself, or the BIRD run that it names."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -140,7 +139,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     order mark and a carriage return before a line feed are removed.
 
     Args:
-        folder: the folder with the files of pairs, or the run folder.
+        folder: the folder with the pair files, or the run folder.
         allow_truncate: True to ignore the extra lines of the longer text file.
         source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
             and otherwise the text files.
@@ -180,7 +179,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` if a run is not a run of BIRD. The message names the command to use instead."""
+    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -265,7 +264,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder in it."""
+    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder there."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()

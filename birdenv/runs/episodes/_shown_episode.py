@@ -75,9 +75,9 @@ class OpenTerm(NamedTuple):
     Attributes:
         term: the term.
         asked: True if the agent asked about the term.
-        answered: True if the user told the meaning.
-        used: True if the agent's SQL has the intended meaning, as far as a comparison of texts or a right
-            result shows.
+        answered: True if the user explained the meaning.
+        used: True if the agent's SQL has the intended meaning, as far as comparing text or a correct result
+            can show.
     """
 
     term: str

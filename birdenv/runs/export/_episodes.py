@@ -1,4 +1,4 @@
-"""Convert the episodes of a stored run to chat messages with tool calls and to rows of training data."""
+"""Convert the episodes of a stored run to chat messages with tool calls, and to training data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def export_rows(
     """Yield the rows of training data in one format, in the order of the tasks.
 
     Args:
-        episodes: episodes of one run or several.
+        episodes: episodes from one or several runs.
         form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
             of a better and a worse episode of the same task, from the message where they differ. `rl` yields
             all episodes, with the reward of every turn.

@@ -68,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and the attempts by number of the phase and name (`first` or `debug`)."""
+    """All turns of an episode, and the attempts by phase number and name (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
@@ -87,7 +87,7 @@ def read_dialogue(
     Args:
         run: the public record of the episode, from `runs.jsonl`.
         log: the `log` in the private record of the episode.
-        instructions: the first text of the episode for the system, and the first text for the user.
+        instructions: the first text that the system receives in the episode, and the user's first text.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
         where: names the file and the record in error messages.
         calls: the run's recorded calls, which contain the prompts of a user with a language model.

@@ -5,7 +5,7 @@ or only those that failed at first; the follow-up files hold only some tasks. If
 it as possible is counted, and a note is added.
 
 `eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at the first or the
-debug attempt. This is inferred from the reward, if the reward is a sum that the schedule of rewards allows.
+debug attempt. This is inferred from the reward, if the reward is a sum that the reward schedule allows.
 """
 
 from __future__ import annotations

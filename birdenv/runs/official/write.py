@@ -1,4 +1,4 @@
-"""Write a run in the form of a result folder of the published c-Interact pipeline (`bird_interact_conv`).
+"""Write a run as a result folder of the published c-Interact pipeline (`bird_interact_conv`).
 
 There are nine interaction files, with the prompts and answers of the system and of the user's two stages (1:
 classify the question, 2: answer it), and eight result files, with the SQL of each stage, without and with the

@@ -1,8 +1,8 @@
 """Compute means over episodes with intervals, and pass^k of repeated tasks, and show both as text.
 
-There are two intervals. *Over tasks* says how the figure might change with other tasks on the same
-databases. *Over databases* says how the figure might change with other databases, too; this interval is wider
-if the databases differ.
+There are two intervals. *Over tasks* shows how the figure might change with other tasks on the same
+databases. *Over databases* shows how the figure might change with other databases, too; this interval is
+wider if the databases differ.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """Return a table of the agent's usage: the mean, the total, and the interval over tasks of the mean.
+    """Return a table of the agent's usage: the mean, the total, and the mean's interval over tasks.
 
     Args:
-        used: the estimates of the measures of usage.
+        used: the estimates of the usage measures.
         episodes: the number of all episodes, including those without known usage.
     """
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]

@@ -30,7 +30,7 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """An answer of the user, with what the private log says about it.
+    """An answer from the user, with details from the private log.
 
     Attributes:
         text: the words that the agent hears.
@@ -110,8 +110,8 @@ class Judged:
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
     """Judge the user's answer to a question.
 
-    An answer that contains the expected content is right, whatever else it says. Other answers are recognised
-    as a refusal or a question back by certain words. If the question should be refused, a refusal is right.
+    An answer that contains the expected content is right, whatever else it says. Certain words identify other
+    answers as a refusal or a counter-question. If the question should be refused, a refusal is right.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -164,7 +164,7 @@ class UserQuestion(BaseModel):
         kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
-        half: lists of regular expressions with the same meaning, for answers that are half right.
+        half: lists of regular expressions, used in the same way, for answers that are half right.
         style: how the question is phrased, a label by which figures are reported.
         hand: who wrote the question, a label by which figures are reported.
     """

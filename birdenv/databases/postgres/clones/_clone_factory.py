@@ -1,6 +1,7 @@
 """Create the databases that reading episodes share, and a clone for each writing episode.
 
-A clone is a database with a role of its own, which owns everything in it, and nothing else on the server.
+A clone is a database with its own role, which owns everything in the database, and nothing else on the
+server.
 """
 
 from __future__ import annotations

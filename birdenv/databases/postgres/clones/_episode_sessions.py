@@ -156,8 +156,8 @@ class PrivateClone:
     def move_counters(self) -> None:
         """Advance the server's counters of transactions and objects by random amounts.
 
-        All databases share these counters, and agents can read them. Otherwise, an agent could compare them
-        before and after grading, and find out how much the gold SQL writes.
+        All databases share these counters, and agents can read them. Without this, an agent could compare
+        them before and after grading, and find out how much the gold SQL writes.
         """
         transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
         if self.clone.session is not None:
@@ -200,7 +200,7 @@ class PrivateClone:
         return self.clone
 
     def leave(self) -> None:
-        """End the session, and give up the clone."""
+        """End the session, and release the clone."""
         self._pool.leave(self.disconnect())
 
     def _on_session(self, work: Callable[[Session], Result]) -> Result:

@@ -249,9 +249,9 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return its error if the dump is to blame, or None.
+    """Run one statement. Return the error if the dump is to blame, and otherwise None.
 
-    Errors for which the server is to blame are raised.
+    Errors that are the server's fault are raised.
     """
     try:
         with connection.cursor() as cursor:

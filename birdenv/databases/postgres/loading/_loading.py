@@ -94,7 +94,8 @@ def load(
         db_id: the id of the database.
         digest: a digest of the files to load, and of the rules for loading them.
         source: the kind of source: `sqlite` or `dump`.
-        fill: fills an empty database through the given connection. Raises `InputError` for bad contents.
+        fill: a function that fills an empty database through the given connection, and raises `InputError`
+            for bad contents.
         again: load the database even if it is already loaded.
         expected: the number of rows that each table must have; None to skip this check.
 
@@ -214,7 +215,7 @@ def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str
 
 
 def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
-    """Drop the databases and roles that killed loads have left, unless another process is loading now."""
+    """Drop the databases and roles left behind by killed loads, unless another process is loading now."""
     busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
     if connection.execute(busy, [_LOCKS]).fetchone():
         return
@@ -258,7 +259,7 @@ class OfficialSet:
 
     Attributes:
         databases: the ids of the databases.
-        tables: the number of tables in all databases together.
+        tables: the total number of tables in all databases.
         mean_rows: the mean number of rows per table, rounded to two decimals.
     """
 

@@ -87,7 +87,7 @@ class TablePlan:
 
 
 class SqliteContents:
-    """Reads one SQLite database. `notes` says what is left out, or differs from its declaration."""
+    """A reader for one SQLite database. `notes` lists what is left out, or differs from its declaration."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

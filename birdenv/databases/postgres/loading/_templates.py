@@ -205,7 +205,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a line for each table that is missing, unexpected, or has a wrong number of rows, sorted."""
+    """Return a line for each table that is missing, unexpected, or has the wrong number of rows, sorted."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [

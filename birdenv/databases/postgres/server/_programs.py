@@ -119,7 +119,7 @@ class ServerAccount:
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return the keyword arguments with which `subprocess` runs a program as this account."""
+        """Return the keyword arguments that make `subprocess` run a program as this account."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.uid, "extra_groups": []}

@@ -227,9 +227,9 @@ class PostgresServer:
 def find_server(dsn: str | None = None) -> PostgresServer:
     """Return the PostgreSQL server to use, starting the embedded server if necessary.
 
-    It is the server that `dsn` names; without `dsn`, the server that the environment variable BIRDENV_DSN
-    names; and without either, the embedded server. Raises `InputError` if the DSN is not valid, the server is
-    too old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
+    This is the server that `dsn` names, or otherwise the server that the environment variable BIRDENV_DSN
+    names, or otherwise the embedded server. Raises `InputError` if the DSN is not valid, the server is too
+    old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:

@@ -5,7 +5,7 @@ ends for any reason. The keeper, which is the process that runs this program, re
 exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, and the keeper stops it. While
 a file named `stay` exists, the server runs even if no process uses it.
 
-The program imports only the standard library, and nothing of birdenv.
+The program imports only the standard library, and nothing from birdenv.
 """
 
 from __future__ import annotations

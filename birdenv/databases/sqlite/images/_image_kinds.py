@@ -112,7 +112,7 @@ class PrivateMemory:
         """Yield the pages among the first `size` bytes that may differ from the file: offset and contents.
 
         On Linux, the system's page tables show which pages were written. On other systems, all pages are
-        compared with the file. Raises `OSError` if the file cannot be read for that.
+        compared with the file. Raises `OSError` if the file cannot be read.
         """
         marked = self._marked(-(-size // _PAGE))
         if marked is None:
