@@ -68,7 +68,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database on which the queries of the pairs run.
+    """The database that the pairs' queries run on.
 
     Attributes:
         run: the function that runs a query; None if no query has to run.

@@ -38,7 +38,7 @@ class DatedSource:
         return replace(scope, contents=(scope.contents, self.today))
 
     def open(self, *given: Any, **named: Any) -> Any:
-        """Open a database on which SQL sees the fixed date. The arguments are those of `source.open`."""
+        """Open a database that shows SQL the fixed date. The arguments are the same as for `source.open`."""
         return _DatedDatabase(self.source.open(*given, **named), self.source.dialect, self.today)
 
 
@@ -91,7 +91,8 @@ def open_source(
         folder: the benchmark's folder of databases.
         dialect: `sqlite` or `postgres`.
         dsn: the connection string of a PostgreSQL server. By default, the server that the environment
-            variable BIRDENV_DSN names is used; without that variable, birdenv's embedded server is started.
+            variable BIRDENV_DSN names is used; if the variable is not set, birdenv's embedded server is
+            started.
         tell: a function that is called with a line of text for each database that is loaded into PostgreSQL.
         today: a date such as `2025-02-19`, which SQL sees as the current date; None for the real date.
 

@@ -66,14 +66,14 @@ class EpisodeDatabase(Protocol):
         """Roll back any open transaction, and return the committed schema and contents.
 
         `like` is a state to compare with. If its schema differs from that of this database, the contents are
-        not read, because the two states differ anyway.
+        not read, because the two states are already known to differ.
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and save the committed contents as a value for `restore`."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Restore the contents of a checkpoint. Return an error if that fails, and otherwise None."""
+        """Restore the contents of a checkpoint. Return an error if that fails, or None."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""

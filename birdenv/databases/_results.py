@@ -205,7 +205,7 @@ def bytes_of(rows: Sequence[Row]) -> int:
 
 
 def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
-    """Count each object once, because Python shares small integers, None and short texts."""
+    """Count each object once, because Python shares small integers, None and short strings."""
     cells = list(chain.from_iterable(rows))
     objects = dict(zip(map(id, cells), cells, strict=True)).values()
     total = sum(map(getsizeof, objects))

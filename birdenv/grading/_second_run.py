@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """Return the limits for the second run: twice the time, and otherwise unchanged."""
+    """Return the limits for the second run, which double the time and leave the rest unchanged."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 

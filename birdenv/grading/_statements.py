@@ -55,7 +55,7 @@ class GoldRows:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Hashable, ...]]:
-        """Return the distinct rows in the form in which BIRD's set rule compares them."""
+        """Return the distinct rows in the form that BIRD's set rule compares."""
         try:
             return frozenset(self.rows)
         except TypeError:

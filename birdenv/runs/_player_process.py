@@ -5,7 +5,7 @@ in JSON, so that it cannot run code in the parent. Up to 16 episodes share a chi
 and connection. Repeats of one task never share a child.
 
 If a child dies, each of its episodes continues in a new child that it does not share. An episode fails only
-if the new child dies, too.
+if the new child also dies.
 
 This is not a sandbox: the child runs as the same user and can open the same files.
 """

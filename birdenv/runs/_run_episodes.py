@@ -78,7 +78,7 @@ def run_episodes(
         seed: the seed for every player's random numbers.
         parallel: the number of episodes to play at the same time.
         repeats: the number of episodes to play for each task.
-        output: the folder in which to make the run folder; if None, the records are not kept on disk.
+        output: the folder to make the run folder in; if None, the records are not kept on disk.
         resume: the folder of a run to continue; pass it instead of `output`.
         options: settings for players, by name.
         progress: a function that is called after each episode with the episode's public record.
@@ -90,7 +90,7 @@ def run_episodes(
             parts.
         episodes: the number of episodes to play, from the first; None for all.
         move_timeout: the seconds that a player in another process may take for a move; None for no limit.
-        **settings: the game's settings by name, and the players of the other seats by the name of the seat.
+        **settings: the game's settings by name, and the players for the other seats by seat name.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.

@@ -124,7 +124,7 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder, to which a record is appended for each finished episode.
+    """A run folder. A record is appended to it for each finished episode.
 
     The records are in several streams, which are JSONL files. Each record names its episode by `instance_id`,
     and by `repeat` if every task is played several times. An episode is finished when it has a record in
@@ -178,7 +178,7 @@ class RunDirectory:
         """Append the records of a finished episode.
 
         Args:
-            records: the record for each stream, by the name of the stream.
+            records: the record for each stream, by stream name.
         """
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:

@@ -142,7 +142,7 @@ def write_run(
     Args:
         arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
-        output: the folder in which to make the run folder.
+        output: the folder to make the run folder in.
         agent: the name of the agent, for example that of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
@@ -170,7 +170,7 @@ def write_run(
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
     """Sort the records of a run by task, then write and return the summary.
 
-    If the game has a simulated user, the causes of failed episodes are written, too.
+    If the game has a simulated user, the causes of failed episodes are also written.
     """
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)

@@ -72,10 +72,9 @@ class JobResult(NamedTuple):
 class Engine(Protocol):
     """Plays the jobs of a run, for example in threads, in processes or on a cluster.
 
-    An engine is called with the work and the jobs, and returns one `JobResult` for each job, in any order. It
-    should take the next job from the iterator only when it can play another episode, because the run stops
-    handing out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is an
-    engine, too.
+    Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. It should
+    take the next job from the iterator only when it can play another episode, because the run stops handing
+    out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is also an engine.
 
     Optional attributes:
 

@@ -122,7 +122,7 @@ class Asked:
 
     Attributes:
         metrics: the metrics other than R-VES.
-        r_ves: True if R-VES is selected, too. It is measured separately, after the run.
+        r_ves: True if R-VES is also selected. It is measured separately, after the run.
     """
 
     metrics: tuple[Metric, ...]

@@ -50,10 +50,10 @@ class Choices:
 
     Attributes:
         settings: the given settings of the game, by name.
-        players: the given players for the other seats, by the name of the seat.
+        players: the given players for the other seats, by seat name.
         groups: the values of each additional group of options, as an instance of the group's class.
         command: the name of the command.
-        given: the values of all options, by the name of the parameter.
+        given: the values of all options, by parameter name.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
@@ -81,12 +81,12 @@ class Choices:
         return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the values of the group of options that has the class `kind`."""
+        """Return the values of the option group whose class is `kind`."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return the values of the options, in a command whose class is `SettingsCommand`."""
+    """Return the values of the options for a command of the class `SettingsCommand`."""
     found: Choices = context.obj
     return found
 

@@ -1,7 +1,7 @@
 """Convert the server's answers into values: errors, and rows within the limits on them.
 
-Values for which Python has no type stay text. Dates and times outside Python's calendar (infinity, BC, the
-year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
+Values of types that Python lacks stay text. Dates and times outside Python's calendar (infinity, BC, the year
+99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
 padding. JSON that is nested too deeply to be compared, hashed and written is an error.
 
 The databases and roles of episodes have unique names on the server. Error messages, and values of the types

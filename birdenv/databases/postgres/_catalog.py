@@ -1,7 +1,7 @@
 """Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
 
-Names in the schema `public` are written without the schema. Objects of extensions are left out, and so are
-owners, rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
+Names in the schema `public` do not include the schema. Objects of extensions are left out, and so are owners,
+rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
 """
 
 from __future__ import annotations

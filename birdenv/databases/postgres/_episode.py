@@ -119,8 +119,8 @@ class PostgresDatabase:
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
-        result is that of the last statement, or an empty result if there was no statement.
+        The first error ends the run and is returned; earlier statements are not undone. If there is no error,
+        the result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())

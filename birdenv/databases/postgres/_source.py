@@ -52,7 +52,7 @@ class PostgresSource:
 
     Args:
         server: the server. Closing the source does not close the server.
-        warm: number of clones to keep ready for each template to which an episode has already written; 0 to
+        warm: number of clones to keep ready for each template that an episode has already written to; 0 to
             make clones only on demand.
     """
 

@@ -77,7 +77,7 @@ def is_from_callback(error: BaseException) -> bool:
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """Return the kind and message for an exception of the driver, without details of the host."""
+    """Return the kind and message for an exception from the driver, omitting details of the host."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)

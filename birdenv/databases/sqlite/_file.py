@@ -35,8 +35,8 @@ class FileId(ContentId):
         device: the number of the device that holds the file.
         inode: the inode number of the file.
         size: the size in bytes.
-        modified_ns: the time of the last modification, in nanoseconds.
-        changed_ns: the time of the last change of the inode, in nanoseconds, which no program can forge.
+        modified_ns: the time when the contents were last modified, in nanoseconds.
+        changed_ns: the time when the inode last changed, in nanoseconds. No program can forge it.
         journals: the suffix, size, modification time and change time of each journal. A `-wal` file counts as
             a journal even if it is empty, but a `-journal` file only if SQLite would roll it back.
     """

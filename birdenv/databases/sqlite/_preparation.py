@@ -79,7 +79,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of the modules of all virtual tables."""
+    """Return the name of each virtual table's module."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()

@@ -49,7 +49,7 @@ class IndexText:
     """The parts of a CREATE INDEX statement that are compared.
 
     Attributes:
-        terms: the columns and expressions of the index, without ASC, DESC and COLLATE.
+        terms: the columns and expressions of the index, ignoring ASC, DESC and COLLATE.
         where: the condition of a partial index; empty for other indexes.
     """
 

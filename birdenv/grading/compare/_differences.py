@@ -187,7 +187,7 @@ _Rows = Sequence[CanonicalRow]
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
     """Return the flags that apply to empty results.
 
-    `both_empty` means that neither result has rows, and `gold_empty` that the gold has no rows, or only
+    `both_empty` means that neither result has rows. `gold_empty` means that the gold has no rows, or only
     NULLs.
     """
     flags = []

@@ -1,4 +1,4 @@
-"""Compute metrics besides EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
+"""Compute metrics other than EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
 
 `soft_f1` is the metric in BIRD mini-dev's `evaluation_f1.py`, as corrected in 2024. The comparisons `colperm`
 and `superset` are for diagnosis. `MODES` and `METRICS` list the names.

@@ -90,7 +90,7 @@ class GradingJob:
         database: the id of the database.
         category: the category of the task: Query or Management.
         gold: the gold statements.
-        conditions: the conditions under which rows are compared.
+        conditions: the conditions for comparing rows.
         setup: SQL that brings a pristine copy into the task's starting state.
         base_gold: in a follow-up, SQL that runs after `setup` and brings the gold's copy into its starting
             state.
@@ -125,7 +125,7 @@ class GradingJob:
 class Grade:
     """The grade of a submission.
 
-    Besides the flags of `RowsComparison`, there are these flags:
+    In addition to the flags of `RowsComparison`, a grade can have these flags:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
@@ -196,7 +196,7 @@ def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ..
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Bring the gold's copy of the database into its state at the start of the phase.
 
-    Return an `infra_error` grade if that fails, and otherwise None.
+    Return an `infra_error` grade if that fails, or None.
     """
     failure = _run_whole(database, job.setup)
     if failure is not None:
@@ -208,7 +208,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Bring the prediction's copy of the database into its state at the start of the phase.
 
-    Return a failing grade if that is impossible, and otherwise None.
+    Return a failing grade if that is impossible, or None.
     """
     if job.start is not None:
         failure = database.restore(job.start)

@@ -139,7 +139,8 @@ class ManagementGrader:
 
         For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
         compared. They are compared after the clean-up or, if the clean-up undoes anything that the gold did,
-        before it. Without test cases, this comparison decides if the job says so (`GradingJob.by_state`).
+        before it. If there are no test cases, this comparison decides, provided that `GradingJob.by_state` is
+        set.
         """
         if not job.tests and not job.by_state:
             return Grade(

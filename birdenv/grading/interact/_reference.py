@@ -55,10 +55,10 @@ def compare_reference(
 
     Empty results never agree. Only the first 10,000 rows count if the SQL (`gold_sql`, `pred_sql`) begins
     with SELECT or WITH. Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`,
-    so that a Decimal and an equal float may disagree. Dates and timestamps become days, except
-    inside arrays and JSON, which are compared as JSON text. Otherwise, values are compared as in Python: true
-    equals 1, 1 equals 1.0, and NaN equals nothing. Values for which the published code fails (an array of
-    numerics or dates, a numeric with 27 digits) never agree, and have the flag `breaks`.
+    so that a Decimal and an equal float may disagree. Dates and timestamps become days, except inside arrays
+    and JSON, which are compared as JSON text. Otherwise, values are compared as in Python: true equals 1, 1
+    equals 1.0, and NaN equals nothing. Values that make the published code fail (an array of numerics or
+    dates, a numeric with 27 digits) never agree, and get the flag `breaks`.
     """
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:

@@ -158,11 +158,11 @@ def run_test_cases(
 ) -> TestReport:
     """Run test cases (BIRD-Interact §4.3) on the current state of `database`, which they may change.
 
-    All sources are loaded, each into a namespace of its own. Then each test is called with `(pred_sqls,
-    sol_sqls, db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`,
-    `execute_queries`, `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`,
-    `re`, `datetime`, `date`, `Decimal` and `pred_query_result`, which holds the rows of `pred_result`, or is
-    None if it has no rows.
+    All sources are loaded, each into its own namespace. Then each test is called with `(pred_sqls, sol_sqls,
+    db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`, `execute_queries`,
+    `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
+    `date`, `Decimal` and `pred_query_result`, which holds the rows of `pred_result`, or is None if it has no
+    rows.
 
     `execute_queries(sqls, db_name, conn)` runs SQL (a string, or a list of strings) on `database` up to the
     first error. It returns the rows of the last statement (None if it has no columns), whether there was an

@@ -47,7 +47,7 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 
 def names_of_tests(source: str) -> list[str]:
-    """Return the names of the tests in a valid source, in order and without repetition."""
+    """Return the names of the tests in a valid source, in order and without duplicates."""
     return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 

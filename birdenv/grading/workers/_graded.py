@@ -107,7 +107,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """The rules of a `PairGrader`, and whether the owner has a database on which to run queries."""
+    """The rules of a `PairGrader`, and whether the owner has a database to run queries on."""
 
     rules: PairRules
     has_database: bool

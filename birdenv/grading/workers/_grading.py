@@ -57,7 +57,7 @@ _CLASSES: Final = frozenset(
 
 
 class GradingProcess(ChildProcess):
-    """A worker process, with the shared memory page on which it records what it is doing."""
+    """A worker process, with the shared memory page where it records what it is doing."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:

@@ -102,7 +102,7 @@ def classify(
 
     An ambiguity that the last submission gets right was not the cause. If the submission gets an ambiguity
     wrong that the agent never asked about, the agent is to blame. This holds even if the user misled the
-    agent about another ambiguity, because the episode would have failed anyway.
+    agent about another ambiguity, because the episode would have failed in any case.
 
     Args:
         brief: what the user knew about the task.

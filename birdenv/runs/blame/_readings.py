@@ -30,7 +30,7 @@ class Execution:
 
     Args:
         grader: the grader that runs the SQL.
-        job: the task and the profile by which to grade.
+        job: the task and the profile to grade by.
         submission: the failed submission.
         dialect: sqlglot's name of the SQL dialect.
     """
@@ -102,7 +102,7 @@ class ComparedToken(NamedTuple):
     """A token of SQL, for comparing text.
 
     Attributes:
-        key: the text to compare, without quotes and in lower case, except for strings.
+        key: the text to compare: in lower case and without quotes, unless the token is a string.
         start, end: the position of the token in the SQL, including a qualifier such as `b.`.
     """
 

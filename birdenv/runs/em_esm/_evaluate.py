@@ -146,7 +146,7 @@ def evaluate_pairs(
         pairs: the pairs to grade.
         grader: the grader of a pair.
         config: settings to record in the summary.
-        versions: versions of other software to record in the summary, by the name of the software.
+        versions: versions of other software to record in the summary, by software name.
         progress: a function that is called after each pair.
         parallel: the number of pairs to grade at the same time.
 

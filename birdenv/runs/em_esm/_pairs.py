@@ -37,7 +37,7 @@ def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     names, which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
 
     Args:
-        root: the folder in which to search.
+        root: the folder to search.
         is_complete: a function that returns whether a folder has all its files.
 
     Raises:
@@ -104,7 +104,7 @@ class ScoredPair:
         instance_id: the id of the task; empty if unknown.
         difficulty: the difficulty of the task; empty if unknown.
         golds: all gold queries.
-        record: the record from which the pair was read.
+        record: the record that the pair was read from.
     """
 
     idx: int
@@ -239,7 +239,7 @@ def write_lines(
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
     """Write the pairs of a BIRD run to a folder, and return the number of pairs.
 
-    `summary.jsonl` is written, too. For each pair, it has the duration of the episode in seconds
+    `summary.jsonl` is also written. For each pair, it has the duration of the episode in seconds
     (`latency_s`), and the tokens and the cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")

@@ -80,7 +80,7 @@ DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")
 def dialogue_rows(
     folder: Path, form: DialogueFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the dialogues of a run, in the order of its tasks.
+    """Yield the dialogues of a run in task order.
 
     Args:
         folder: the run's folder.

@@ -24,7 +24,7 @@ EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = ("sft", "preference", "rl")
 def export_rows(
     episodes: Iterable[ExportedEpisode], form: ExportFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of training data in one format, in the order of the tasks.
+    """Yield the rows of training data in one format, in task order.
 
     Args:
         episodes: episodes from one or several runs.
@@ -129,7 +129,7 @@ class ExportedEpisode:
 
     Attributes:
         task: the task's id.
-        repeat: the number of the repeat of the task, from 0.
+        repeat: which repeat of the task this is, counting from 0.
         messages: the chat messages, from the instruction to the agent's last message.
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.

@@ -54,7 +54,7 @@ class Handed:
     """One attempt at answering a phase.
 
     Attributes:
-        turn: the number of the turn in which the attempt was made, from 1.
+        turn: the number of the turn when the attempt was made, counting from 1.
         sql: the submitted SQL; None for an attempt without a submission.
         status: the verdict on the attempt.
         reason: why the attempt failed; private, because it may quote the gold.

@@ -51,8 +51,8 @@ class ResultRow:
         passed: True if the verdict is a success.
         message: the error message of the pipeline.
         status: birdenv's status of the episode, if the file has one.
-        groups: the groups that the task belongs to, by kind of group, such as its category.
-        questions: the numbers of the turns at which the user was asked.
+        groups: the groups that the task belongs to, such as its category, by kind of group.
+        questions: the numbers of the turns in which the user was asked a question.
         allowed: the number of allowed questions; None if it is not known.
         free: the number of questions that cost nothing.
     """
@@ -77,7 +77,7 @@ def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | No
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return how the user classified each question, by `instance_id` and turn, or None without a file.
+    """Return how the user classified each question, by `instance_id` and turn, or None if there is no file.
 
     The classes have birdenv's names; an unknown class is an empty string.
     """

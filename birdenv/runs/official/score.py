@@ -79,7 +79,7 @@ class OfficialScore:
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object, without the path, so that identical files give equal objects.
+        """Return all figures as a JSON object, omitting the path, so that identical files give equal objects.
 
         `official` holds `official_figures`, as in the `overall.json` of a run. The figures for a group also
         count all tasks in the group, with or without a result.

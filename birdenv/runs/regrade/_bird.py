@@ -147,7 +147,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the results of grading a BIRD run again as an object for `regraded.json`, without reasons."""
+    """Return the results of grading a BIRD run again as an object for `regraded.json`, omitting reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

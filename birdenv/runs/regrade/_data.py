@@ -102,7 +102,7 @@ def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | Non
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """Return the limits under which the run was graded."""
+    """Return the limits that the run was graded under."""
     seconds = config.get("sql_timeout_s")
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 

@@ -104,7 +104,7 @@ class RunComparison:
     differences: tuple[Difference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as a JSON object, without paths and dates."""
+        """Return the comparison as a JSON object, omitting paths and dates."""
         differences: dict[str, dict[str, Any]] = defaultdict(dict)
         for difference in self.differences:
             name = f"{run_letter(difference.run)}-A"

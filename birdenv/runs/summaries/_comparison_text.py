@@ -16,7 +16,7 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False, everythin
 
     Args:
         comparison: the comparison to show.
-        tasks: True to list, for each measure, the tasks on which the runs differ.
+        tasks: True to list, for each measure, the tasks that the runs differ on.
         everything: True to add both intervals, both tests and a description of the methods.
     """
     lines = _head(comparison)

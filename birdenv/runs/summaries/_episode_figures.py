@@ -71,9 +71,9 @@ class Outcome:
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat of the task, from 0.
+        repeat: which repeat of the task this is, counting from 0.
         status: how the episode ended.
-        database: the database of the task, by which tasks are clustered; None in games without databases.
+        database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, by kind of group.
         values: the episode's value for each measure, by name; None if the episode has no value for it.
     """

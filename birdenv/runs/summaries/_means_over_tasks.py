@@ -1,7 +1,7 @@
 """Compute means over episodes with intervals, and pass^k of repeated tasks, and show both as text.
 
 There are two intervals. *Over tasks* shows how the figure might change with other tasks on the same
-databases. *Over databases* shows how the figure might change with other databases, too; this interval is
+databases. *Over databases* shows how the figure might also change with other databases; this interval is
 wider if the databases differ.
 """
 
@@ -201,8 +201,9 @@ def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outco
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
     """Return the mean of a measure, with intervals, over the outcomes that count for the measure.
 
-    The interval over tasks is Wilson's for a rate of tasks played once, and otherwise a bootstrap with a
-    cluster for each task. The interval over databases is a bootstrap with a cluster for each database.
+    The interval over tasks is Wilson's if the measure is a rate and each task is played once; otherwise it is
+    a bootstrap interval with a cluster for each task. The interval over databases is a bootstrap with a
+    cluster for each database.
     """
     counted = values_of(outcomes, measure)
     values = [value for _, value in counted]

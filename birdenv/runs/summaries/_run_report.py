@@ -74,7 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object without paths and dates, so equal runs give equal objects."""
+        """Return the report as JSON, omitting paths and dates so that equal runs give equal objects."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}

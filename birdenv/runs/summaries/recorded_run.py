@@ -1,4 +1,4 @@
-"""Read everything that the figures of a run need: records, R-VES, culprits and exclusions.
+"""Read everything that a run's figures need: records, R-VES, culprits and exclusions.
 
 The run may still be in progress. R-VES is kept in a separate file, because the values change from one
 measurement to the next.
@@ -28,7 +28,7 @@ _LONGEST_REASON: Final = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The episodes that are excluded from the figures of a run.
+    """The episodes that are excluded from a run's figures.
 
     Attributes:
         episodes: the number of excluded episodes.
@@ -118,7 +118,7 @@ class RecordedRun:
         game: the name of the game.
         agent: the name of the agent.
         tasks: the ids of all tasks of the run.
-        repeats: the number of times that each task is played.
+        repeats: how many times each task is played.
         measured: the measures and groups of tasks that the game declares.
         measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.

@@ -191,7 +191,7 @@ class Leaks:
     """What a user revealed in reply to vague questions.
 
     Attributes:
-        seed: the seed with which the questions were drawn.
+        seed: the seed that the questions were drawn with.
         tasks: number of tasks with at least two annotated points.
         points: number of annotated points in these tasks.
         points_told: number of these points that the user revealed.

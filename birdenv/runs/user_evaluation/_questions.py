@@ -37,7 +37,7 @@ class HeardAnswer:
         call: how the user classified the question, from the private log.
         target: the term or segment that the question was about, from the private log.
         guard: why the leak guard stopped the answer, from the private log; empty if it did not.
-        faults: the number of faults of the user's model in this answer, by kind.
+        faults: the number of faults that the user's model made in this answer, by kind.
     """
 
     text: str
@@ -165,8 +165,8 @@ class UserQuestion(BaseModel):
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
         half: lists of regular expressions, used in the same way, for answers that are half right.
-        style: how the question is phrased, a label by which figures are reported.
-        hand: who wrote the question, a label by which figures are reported.
+        style: how the question is phrased; a label for breaking down figures.
+        hand: who wrote the question; a label for breaking down figures.
     """
 
     model_config = ConfigDict(frozen=True)

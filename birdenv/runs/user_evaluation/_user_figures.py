@@ -1,6 +1,6 @@
 """Show how well a user answers, measure how readable the answers are, and keep the figures for summaries.
 
-birdenv ships the figures of its own users. Figures of other users are saved in `results/users`.
+birdenv ships the figures for its own users. Figures for other users are saved in `results/users`.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Save the figures of a user in a file, and return the path of this file.
+    """Save a user's figures in a file, and return the path of this file.
 
     For a user that ships with birdenv, nothing is saved, and None is returned.
 

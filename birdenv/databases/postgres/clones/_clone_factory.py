@@ -35,7 +35,7 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The name and password with which a role logs in.
+    """The name and password that a role logs in with.
 
     Attributes:
         role: the name of the role.
@@ -52,7 +52,7 @@ class Clone:
 
     Attributes:
         db_id: the benchmark's id of the database.
-        token: the number of the lock of the process that made the clone (`AdminConnection.token`).
+        token: the number of the lock held by the process that made the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.
         size: the size of the template in bytes.

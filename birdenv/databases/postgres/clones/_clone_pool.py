@@ -1,7 +1,7 @@
 """A pool of clones, which a thread creates in advance so that writing episodes need not wait.
 
-The thread first creates the clones for which a caller is waiting, then drops clones that are no longer
-needed, and then creates clones of all templates used so far, until `warm` clones of each are ready.
+The thread first creates the clones that callers are waiting for, then drops clones that are no longer needed,
+and then creates clones of all templates used so far, until `warm` clones of each are ready.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Snapshot(Checkpoint):
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
     """Return a checkpoint with the contents of `clone`, which the checkpoint takes over.
 
-    Without a clone, the checkpoint has the contents of the template.
+    If `clone` is None, the checkpoint has the contents of the template.
     """
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:

@@ -92,7 +92,7 @@ class Cluster:
 
     @property
     def conninfo(self) -> str:
-        """Return the connection string of the superuser, without the name of a database."""
+        """Return the superuser's connection string, which names no database."""
         return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
 
     def use(self) -> list[str]:

@@ -55,7 +55,7 @@ class ServerPaths:
 
     @property
     def users(self) -> Path:
-        """Return the path of a file on which each process that uses the server holds a shared lock."""
+        """Return the path of a file that every process using the server holds a shared lock on."""
         return self.root / "users.lock"
 
     @property
@@ -285,7 +285,7 @@ def machine_session() -> str:
 
 
 def last_words(log: Path) -> str:
-    """Return the latest errors in the server's log as one line; without errors, the latest lines."""
+    """Return the latest errors in the server's log as one line, or its latest lines if it has no errors."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

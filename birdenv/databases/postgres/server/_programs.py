@@ -112,7 +112,7 @@ class ServerAccount:
         return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
 
     def give(self, path: Path) -> None:
-        """Make the account the owner of a folder and of everything in it."""
+        """Make the account the owner of a folder and everything in it."""
         if self.uid is None:
             return
         for each in (path, *path.rglob("*")):

@@ -110,13 +110,13 @@ class PostgresServer:
     """A PostgreSQL server that accepts connections and has a supported version.
 
     Args:
-        conninfo: the connection string. It may name a database, to which birdenv then connects for work on
+        conninfo: the connection string. It can name a database, which birdenv then connects to for work on
             the server as a whole.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
-        is_ours: whether this is the embedded server, on which birdenv has all rights.
+        is_ours: whether this is the embedded server, where birdenv has all rights.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
@@ -239,7 +239,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the server's message about an error on one line, without the SQL statement."""
+    """Return the server's message about an error on one line, omitting the SQL statement."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())
