@@ -91,7 +91,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that is not the fault of the SQL: the connection was lost twice, or rows are unreadable."""
+    """An error that is not the SQL's fault: the connection was lost twice, or rows are unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the memory that rows occupy in bytes, including cells and the contents of arrays and JSON."""
+    """Return how many bytes of memory rows occupy, including cells and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))

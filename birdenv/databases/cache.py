@@ -78,7 +78,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return the memory in bytes that the results and keys now occupy."""
+        """Return how many bytes of memory the results and keys currently occupy."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
@@ -100,7 +100,7 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the cached value of a key, or call `run` and cache the value if it is repeatable.
+        """Return the cached value for a key, or call `run` and cache the value if it is repeatable.
 
         Args:
             key: everything that determines the value.
@@ -169,7 +169,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
-    """Return the memory in bytes that a value and everything in it occupy.
+    """Return how many bytes of memory a value and everything in it occupy.
 
     An object that occurs twice is counted twice. Counting stops soon after the sum exceeds `most`.
     """

@@ -116,7 +116,7 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Return the position at which the SQL begins after an opening code fence and its language tag.
+    """Return the position where the SQL begins after an opening code fence and its language tag.
 
     A word that is followed by other text on its line is a tag only if it names a dialect of SQL. A word that
     is alone on the line of the fence is a tag unless SQL can begin with it.

@@ -145,7 +145,7 @@ _Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
-    """A grader that works in the calling process, which must be a worker (see `ExGrader`).
+    """A version of `ExGrader` that grades in the calling process, which must be a worker.
 
     A prediction runs once, and only the rows that the verdict needs are fetched. The grader first fetches one
     more row than the gold has, and at least 1,001 rows, so that the displayed rows do not reveal how many

@@ -159,7 +159,7 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Prepare for the rows of a query, and forget all rows of an earlier run."""
+        """Prepare for the rows of a query, and forget all rows from an earlier run."""
         self._columns = columns
         self._rows: list[Row] = []
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far

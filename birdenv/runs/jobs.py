@@ -70,7 +70,7 @@ class JobResult(NamedTuple):
 
 
 class Engine(Protocol):
-    """Plays the jobs of a run, for example in threads, in processes or on a cluster.
+    """A callable that plays the jobs of a run, for example in threads, in processes or on a cluster.
 
     Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. It should
     take the next job from the iterator only when it can play another episode, because the run stops handing
@@ -122,7 +122,7 @@ os.register_at_fork(after_in_child=_forget)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all episodes of a run have in common, as plain values. Call a `Work` with a job to play the job.
+    """What all episodes of a run have in common, as plain values. Calling a `Work` with a job plays the job.
 
     A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
     calls `lost` for a job whose worker has died too often.
@@ -156,7 +156,7 @@ class Work:
         self._place()
 
     def play(self, job: Job) -> JobResult:
-        """Play the episode of a job, and start the episode over if a server is lost.
+        """Play the episode of a job, starting over if a server is lost.
 
         Raises:
             InputError: the same errors as from `open`.

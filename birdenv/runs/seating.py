@@ -86,7 +86,7 @@ class Seating:
         return made
 
     def close(self) -> None:
-        """End the child processes in which players run."""
+        """End the child processes that players run in."""
         for processes in self._processes:
             processes.close()
 

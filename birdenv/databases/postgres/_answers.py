@@ -71,7 +71,7 @@ def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
 
 
 class _OrText(Loader):
-    """Converts a value as psycopg does, or leaves it as text if psycopg cannot convert it."""
+    """A loader that converts a value as psycopg does, or leaves it as text if psycopg cannot convert it."""
 
     def load(self, data: Any) -> Any:
         try:
@@ -81,7 +81,7 @@ class _OrText(Loader):
 
 
 class _IntervalOrText(_OrText, IntervalLoader):
-    """Leaves intervals with months or years as text, because a `timedelta` has no months."""
+    """A loader that leaves intervals with months or years as text, because a `timedelta` has no months."""
 
     def load(self, data: Any) -> Any:
         text = bytes(data)
@@ -104,7 +104,7 @@ def levels_of_json(text: bytes) -> int:
 
 
 class _Bounded(Loader):
-    """Loads JSON, and refuses JSON that is nested too deeply."""
+    """A JSON loader that refuses JSON that is nested too deeply."""
 
     def load(self, data: Any) -> Any:
         if levels_of_json(bytes(data)) > MOST_LEVELS:
@@ -247,5 +247,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return the error for rows that exceed the limit on bytes."""
+    """Return the error for rows that exceed the byte limit."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

@@ -107,7 +107,7 @@ _T = TypeVar("_T")
 
 
 class GuardedConnection:
-    """A connection on which untrusted SQL can run, because a guard checks every statement.
+    """A connection that can run untrusted SQL, because a guard checks every statement.
 
     Args:
         connection: the connection. `close` also closes it.

@@ -47,8 +47,8 @@ class Deadline:
     """The deadline of a statement that starts now.
 
     Args:
-        seconds: limit on processor time in seconds, which may be exceeded by 0.01 seconds.
-        wall_seconds: limit in seconds by the wall clock.
+        seconds: limit on processor time in seconds, with a tolerance of 0.01 seconds.
+        wall_seconds: limit on wall-clock time in seconds.
 
     Attributes:
         began: the start of the statement, as measured by `time.monotonic`.
@@ -71,7 +71,7 @@ class Deadline:
 
     @property
     def wall_seconds_left(self) -> float:
-        """Return the remaining time by the wall clock in seconds."""
+        """Return the remaining wall-clock time in seconds."""
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:

@@ -212,7 +212,7 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """Return the path of a private copy of a file, in which its journals were applied or rolled back.
+    """Return the path of a private copy of a file, with its journals applied or rolled back.
 
     No file is written beside the original. Raises `InputError` if somebody keeps writing to the original.
     """

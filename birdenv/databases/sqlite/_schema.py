@@ -148,7 +148,7 @@ def _closing(pieces: list[Token], start: int) -> int:
 
 
 def _split(pieces: list[Token]) -> Iterator[list[Token]]:
-    """Split at commas outside of inner parentheses."""
+    """Split at commas outside inner parentheses."""
     part: list[Token] = []
     depth = 0
     for token in pieces:

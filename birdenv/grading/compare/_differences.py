@@ -124,7 +124,7 @@ class _Search:
 
 
 class _Column:
-    """Properties of a column, by which columns are compared without storing their cells."""
+    """Properties of a column, for comparing columns without storing their cells."""
 
     def __init__(self, rows: Sequence[Row], column: int) -> None:
         self._rows, self._column = rows, column

@@ -99,7 +99,7 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
-    """Return the distinct rows in the form in which the set rule compares them."""
+    """Return the distinct rows in the form that the set rule compares."""
     try:
         return set(rows)
     except TypeError:

@@ -20,7 +20,7 @@ _NOT_ONE_SELECT: Final = frozenset(
 
 
 def without_outer_distinct(sql: str, dialect: str) -> str:
-    """Remove the DISTINCT keyword of the single outermost SELECT (BIRD-Interact §7.4, strict).
+    """Remove the DISTINCT keyword from the single outermost SELECT (BIRD-Interact §7.4, strict).
 
     The following SQL is returned unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS
     DISTINCT FROM`; a query whose outermost level is a set operation; several statements; statements other
@@ -65,7 +65,7 @@ def _unwrapped(tokens: list[Token]) -> list[Token]:
 
 
 def _outermost(words: list[str]) -> list[int]:
-    """Return the positions of the words that are outside of parentheses, and of the outermost parentheses."""
+    """Return the positions of the words that are outside parentheses, and of the outermost parentheses."""
     places, depth = [], 0
     for i, word in enumerate(words):
         depth -= word == ")"

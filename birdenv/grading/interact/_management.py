@@ -116,7 +116,7 @@ class _GoldState:
 
 @dataclass(frozen=True, slots=True)
 class _TimedGold:
-    """The state of a gold, or the reason why there is none, and the time to get it in seconds."""
+    """The state of a gold, or the reason why there is none, and how many seconds it took to get it."""
 
     gold: _GoldState | Grade
     elapsed: float = field(compare=False)

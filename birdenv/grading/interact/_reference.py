@@ -168,7 +168,7 @@ class ReferenceGrader:
         )
 
     def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
-        """Return the gold's result on a copy on which the prediction has not run."""
+        """Return the gold's result on a copy where the prediction has not run."""
 
         def run() -> Result:
             with self._source.open(job.database, self._limits) as database:

@@ -36,7 +36,7 @@ def remove_round(sqls: _Texts) -> _Texts:
 
 
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
-    """Return rows in a form in which they can be compared.
+    """Return rows in a form that can be compared.
 
     Dates and timestamps become the date as text. Numbers are rounded half up by their decimal digits, and
     floats and Decimals keep their type. All NaNs become the same object. Arrays and JSON become JSON text

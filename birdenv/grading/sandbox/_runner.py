@@ -196,7 +196,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """Runs test cases in a child process, and collects the outcomes of their steps."""
+    """The owner of a child process that runs test cases, which collects the outcomes of their steps."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps

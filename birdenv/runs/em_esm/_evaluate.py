@@ -106,7 +106,7 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
-    """Return a function that runs a query on a freshly opened database of `source`.
+    """Return a function that runs a query on a freshly opened database from `source`.
 
     If a query exceeds a limit, the function runs it again, alone and with twice the limit. If a database
     cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an

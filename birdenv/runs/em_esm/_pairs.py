@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and for each newer folder its name with the reason to skip it."""
+    """The newest complete folder, and the name of each newer folder with the reason why it was skipped."""
 
     folder: Path
     skipped: list[str]
@@ -231,7 +231,7 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write queries line by line to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
+    """Write queries, one per line, to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 

@@ -58,7 +58,7 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy without the private fields, which contains no values of the gold result."""
+        """Return a copy without the private fields, so that it contains no values from the gold result."""
         return replace(self, columns=(), rows=())
 
 

@@ -38,7 +38,7 @@ def result_table(result: QueryResult) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """A move or another event of a dialogue, for display.
+    """A move or other event in a dialogue, for display.
 
     Attributes:
         seat: the name of the seat that acted; `house` for an event that the game itself caused.

@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt to one of the two stages of the simulated user, and the answer of that stage."""
+    """The prompt for one of the simulated user's two stages, and that stage's answer."""
 
     prompt: str
     response: str
@@ -51,7 +51,7 @@ class SystemTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt at answering a phase.
+    """One attempt at a phase.
 
     Attributes:
         turn: the number of the turn when the attempt was made, counting from 1.

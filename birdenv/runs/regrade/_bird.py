@@ -124,7 +124,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return a text with the old and new EX, the episodes that differ, and notes.
+    """Return text with the old and new EX, the episodes that differ, and notes.
 
     With `reasons`, the text contains private data.
     """

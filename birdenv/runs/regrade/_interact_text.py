@@ -28,7 +28,7 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return a text with the figures, the disagreements and notes.
+    """Return text with the figures, the disagreements and notes.
 
     With `reasons`, the text contains private data.
     """

@@ -12,7 +12,7 @@ from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
-    """Return a text that compares each later run with the first run in every measure.
+    """Return text that compares each later run with the first run on every measure.
 
     Args:
         comparison: the comparison to show.

@@ -90,7 +90,7 @@ class PassRates:
     at_interval: Interval | None
 
     def text(self) -> str:
-        """Return a text like `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        """Return text like `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
         return (
             f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
             f"of {self.tasks} tasks"

@@ -59,7 +59,7 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """The estimates of all measures for each group of tasks, by kind of group and name of the group.
+        """The estimates of all measures for each group of tasks, by kind and name of group.
 
         They are computed on first use, because this takes long and the first screen does not need them.
         """
@@ -264,7 +264,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return a text like `, on 3 database(s)`, or an empty string for a game without databases."""
+    """Return text like `, on 3 database(s)`, or an empty string for a game without databases."""
     return f", on {count} database(s)" if count else ""
 
 

@@ -186,7 +186,7 @@ class UserQuestion(BaseModel):
 
 
 def read_questions(file: Path) -> Sequence[UserQuestion]:
-    """Read a file that has a question with the expected answer, as a JSON object, on each line.
+    """Read questions with their expected answers from a file with one JSON object per line.
 
     Raises:
         InputError: the file cannot be read, or a line is not a question.

@@ -154,7 +154,7 @@ class PrivateClone:
         self._has_waste = False
 
     def move_counters(self) -> None:
-        """Advance the server's counters of transactions and objects by random amounts.
+        """Advance the server's transaction and object counters by random amounts.
 
         All databases share these counters, and agents can read them. Without this, an agent could compare
         them before and after grading, and find out how much the gold SQL writes.

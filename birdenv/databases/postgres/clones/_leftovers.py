@@ -135,7 +135,7 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of an advisory lock, given as a token of 16 hexadecimal digits."""
+    """Return the number of the advisory lock that a token of 16 hexadecimal digits stands for."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 

@@ -85,7 +85,7 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The account that runs a program of the server.
+    """An account that runs one of the server's programs.
 
     Attributes:
         uid: the user id; None for the account of this process.
@@ -95,7 +95,7 @@ class ServerAccount:
 
     @property
     def owner(self) -> int:
-        """Return the user id of the account, which owns the files of the server."""
+        """Return the user id of the account, which owns the server's files."""
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:

@@ -99,7 +99,7 @@ def _stop(server: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_orphans() -> None:
-    """Kill the sessions that a killed server has left, because a new server cannot start beside them."""
+    """Kill the sessions that a killed server left behind, because a new server cannot start beside them."""
     for children in Path("/proc/self/task").glob("*/children"):
         for number in children.read_text().split():
             with suppress(ProcessLookupError):
