@@ -1,4 +1,4 @@
-"""Limits on the cost of one statement, and on that of several statements together."""
+"""Limits on the cost of a single statement, and of several statements together."""
 
 from __future__ import annotations
 

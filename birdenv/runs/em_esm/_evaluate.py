@@ -28,7 +28,7 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """Return the records in the `details.jsonl` of an evaluated folder.
+    """Return the records in an evaluated folder's `details.jsonl`.
 
     An incomplete last line is ignored, and unknown fields are kept.
 
@@ -142,9 +142,9 @@ def evaluate_pairs(
     """Grade all pairs, write the results to the folder `eval`, and return the figures as text.
 
     Args:
-        folder: the folder of the pairs, in which `eval` is made.
+        folder: the folder of the pairs, where `eval` is created.
         pairs: the pairs to grade.
-        grader: the grader of a pair.
+        grader: the grader for the pairs.
         config: settings to record in the summary.
         versions: versions of other software to record in the summary, by software name.
         progress: a function that is called after each pair.

@@ -1,4 +1,4 @@
-"""The first screen of a summary, which has at most 15 lines, and the breakdown by groups of tasks."""
+"""The first screen of a summary (at most 15 lines), and the breakdown by groups of tasks."""
 
 from __future__ import annotations
 
