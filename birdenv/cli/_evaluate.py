@@ -61,7 +61,7 @@ Dialect = Annotated[
     typer.Option(
         "--dialect",
         help="SQL dialect of the queries: sqlite, or postgres (with --db FOLDER they run on birdenv's own "
-        "server, which loads missing databases from the folder). Default: postgres with --dsn, else sqlite.",
+        "server, which loads missing databases from the folder). Default: sqlite, or postgres with --dsn.",
     ),
 ]
 
@@ -168,7 +168,7 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
 Run = Annotated[
     Path | None,
     typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or the folder above it "
+        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or its parent folder "
         "for the latest run. Default: the newest run_... in --runs-root.",
     ),
 ]
@@ -239,7 +239,7 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, including its rows. A slower query runs again, alone, with twice that.",
+            help="Seconds per query, with its rows. A slower query runs again, alone, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[

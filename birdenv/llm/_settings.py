@@ -54,7 +54,7 @@ class ModelSettings(BaseModel):
         str | None,
         "--model",
         "-m",
-        Field(description="The agent's model; without --agent it is --agent llm:MODEL."),
+        Field(description="The agent's model. Without --agent, this means --agent llm:MODEL."),
     ] = None
     user_model: Annotated[str | None, Field(description="The user's model, if not in --user llm:MODEL.")] = (
         None
@@ -62,8 +62,8 @@ class ModelSettings(BaseModel):
     base_url: Annotated[
         str | None,
         Field(
-            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL, else OpenAI's. Also read from "
-            ".env."
+            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL (also in .env), otherwise "
+            "OpenAI."
         ),
     ] = None
     user_base_url: Annotated[
@@ -116,7 +116,7 @@ class ModelSettings(BaseModel):
     request_seconds: Annotated[
         float | None,
         "--request-timeout",
-        Field(ge=0.1, description="Seconds for one request; all its retries get three times as long."),
+        Field(ge=0.1, description="Seconds for a request; a call with retries has three times as long."),
     ] = None
     call_seconds: float | None = None
     """The time limit in seconds for all tries of a call; None for three times the limit for one request."""

@@ -221,10 +221,10 @@ class _Child:
         request = (spec, tuple(context.tasks), dict(context.options))
         found = self._process.call(request, most_bytes=MAX_REPLY, read=partial(read_reply, "setup"))
         if isinstance(found, Death):
-            raise InputError(f"agent {spec.spec!r} cannot be made: {_how(found)}")
+            raise InputError(f"agent {spec.spec!r} cannot be created: {_how(found)}")
         if found[0] == "error":
             self.close()
-            raise InputError(f"agent {spec.spec!r} cannot be made: {found[1]}")
+            raise InputError(f"agent {spec.spec!r} cannot be created: {found[1]}")
 
     @property
     def is_alive(self) -> bool:

@@ -61,7 +61,7 @@ def run_folder(path: Path) -> Path:
             "openai, potato or people"
         )
     raise InputError(
-        f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
+        f"{path} is not a run: give a run-... folder, or its parent folder for the latest run "
         "(`birdenv runs` lists them)"
     )
 

@@ -208,7 +208,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
     if fatal:
         differences = ", ".join(difference(key, before.get(key), config.get(key)) for key in fatal)
         raise InputError(
-            f"{directory.path} was run with other settings ({differences}); "
+            f"{directory.path} was run with different settings ({differences}); "
             "resume with the same settings, or start a new run without --resume"
         )
     if before.get("command") != (command := config.get("command")) and command is not None:

@@ -117,7 +117,7 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
         raise ended[0]
     if missing or strange:
         faults = [f"no record of {listed(list(missing))}"] if missing else []
-        faults += [f"a record too many of {listed(strange)}"] if strange else []
+        faults += [f"an unexpected record of {listed(strange)}"] if strange else []
         raise RunEndedError(
             f"the engine returned {' and '.join(faults)}: it has lost, repeated or invented episodes"
         )

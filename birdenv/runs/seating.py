@@ -117,7 +117,7 @@ class Seating:
         except SeatError as error:
             self.close()
             if isinstance(error.cause, PlayerCrashError):
-                raise InputError(f"the player cannot be made: {error}") from None
+                raise InputError(f"the player cannot be created: {error}") from None
             raise error.cause from None
         except BaseException:
             self.close()

@@ -26,7 +26,7 @@ Dialect = Annotated[
     str,
     typer.Option(
         "--dialect",
-        help="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and loads "
+        help="Where the databases run: sqlite, or postgres (birdenv starts its own server, and loads "
         "missing databases from the folder's dumps or SQLite files).",
     ),
 ]
@@ -61,7 +61,7 @@ def save_defects(path: Path, defects: Defects) -> None:
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="The agent: a name (see above), name:argument, or module:factory."),
+    typer.Option("--agent", help="The agent: a name such as oracle, name:argument, or module:factory."),
 ]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
@@ -81,11 +81,11 @@ FailDoubtful = Annotated[
     bool,
     typer.Option(
         "--fail-doubtful",
-        help="Fail submissions that pass but read no table, or change the data in another way than the gold "
+        help="Fail submissions that pass but read no table, or change the data differently from the gold "
         "(profile strict).",
     ),
 ]
-Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
+Run = Annotated[Path, typer.Argument(help="A run-... folder, or its parent folder for the latest run.")]
 DataFile = Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
@@ -104,7 +104,7 @@ Seed = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
+        "--output", "-o", help="Parent of the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 

@@ -91,7 +91,7 @@ class RunBlame:
                 lines.append(f"{culprit:<12}{found['classes'][kind]:>9}  {TITLES[kind]}")
             lines += ["", f"The user's share of the failures: {100 * (self.users_share or 0):.1f} %"]
             shown = sum(blame.shown for _, blame in self.failed.values())
-            lines.append(f"Shown by running the SQL under the agent's reading: {shown} of {len(self.failed)}")
+            lines.append(f"Confirmed by running SQL with the agent's reading: {shown} of {len(self.failed)}")
         lines += [
             f"{name}: not counted, because the player of the seat {seat} failed"
             for name, seat in self.void.items()
@@ -117,9 +117,7 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
     """
     run = read_run(folder)
     if run.game not in _GAMES:
-        raise InputError(
-            f"{folder} is a run of {run.game}, but only {' and '.join(_GAMES)} have a user to blame"
-        )
+        raise InputError(f"{folder} is a run of {run.game}, but only {' and '.join(_GAMES)} have a user")
     place = place_of(run.config, "data_file", "--data", data)
     databases = place_of(run.config, "db_dir", "--data-dir", data_dir)
     dialect = str(run.config.get("dialect", "sqlite"))

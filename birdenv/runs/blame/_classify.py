@@ -28,8 +28,8 @@ CULPRITS: Final[dict[Class, Culprit]] = {
     "benchmark": "benchmark",
 }
 TITLES: Final[dict[Class, str]] = {
-    "never asked": "the agent never asked about a point that its SQL has wrong",
-    "not used": "the agent was told, and did not use it",
+    "never asked": "the agent never asked about a point that its SQL gets wrong",
+    "not used": "the agent was told the point, and did not use it",
     "wrong SQL": "the agent knew everything, and its SQL is wrong",
     "misled": "the agent asked, and was refused or told something else",
     "benchmark": "the annotation does not lead to the gold SQL, or the gold fails",

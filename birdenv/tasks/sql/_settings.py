@@ -89,8 +89,8 @@ class SqlSettings(Settings):
     )
     fail_doubtful: bool = Field(
         False,
-        description="Fail submissions that pass but read no table, or leave another state than the gold does "
-        "(profile strict).",
+        description="Fail submissions that pass but read no table, or leave a different state from the "
+        "gold's (profile strict).",
     )
 
     @field_validator("databases", "instances", mode="before")
