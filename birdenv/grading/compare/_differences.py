@@ -52,7 +52,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
     Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
     plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
-    rows are compared, so cells from different rows are never combined.
+    rows are compared, so cells from different rows are never combined. `most_nodes` limits the search.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -230,7 +230,8 @@ def explain(
         pred: the rows of the prediction, in the same form.
         missing: the canonical gold rows that the prediction lacks (`multiset_difference`).
         extra: the canonical rows of the prediction that the gold lacks (`multiset_difference`).
-        agreement: the result of `compare_numbers` for `missing` and `extra`, if the caller knows it.
+        agreement: the result of `compare_numbers` for `missing` and `extra`; None if it has not been
+            computed.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):

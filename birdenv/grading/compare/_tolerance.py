@@ -209,7 +209,7 @@ def unmatched(
     """Return the rows of each side that have no equal partner on the other side, in canonical form.
 
     Plain rows that are equal in Python are paired first, because that needs no canonical forms. `plain` is
-    the result of `are_plain` for both sides, if the caller knows it.
+    the result of `are_plain` for both sides; None if it has not been computed.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)

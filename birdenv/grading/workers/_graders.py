@@ -52,8 +52,9 @@ class ExGrader:
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Grade a prediction, which passes if it returns the same rows as any of the gold queries.
 
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. If
-        values are nested too deeply to be compared, the prediction fails.
+        A prediction of None means that nothing was submitted, which fails. A gold that fails to run matches
+        nothing; if no other gold matches, the status is `gold_error`. If values are nested too deeply to be
+        compared, the prediction fails.
 
         Raises:
             InputError: the database cannot be opened.

@@ -64,7 +64,8 @@ def regrade_bird(
     """Grade a stored BIRD run again by EX, and by EX with the official set rule.
 
     With `clean`, or if the run was played with this setting, code fences and similar decoration are stripped
-    from the SQL before computing EX. The other arguments have the same meaning as in `regrade_interact`.
+    from the SQL before computing EX. `data_file` is the task file and `db_dir` the folder of the databases,
+    if they have moved since the run. The other arguments have the same meaning as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))

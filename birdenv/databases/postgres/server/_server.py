@@ -157,9 +157,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        Sessions of the default role have all rights, but the database may contain hostile functions.
-        Therefore these sessions look up names in `pg_catalog` only, and run no event triggers. Settings of
-        the database, the role and the DSN cannot change that.
+        If `user` is None, the role is the default role. Its sessions have all rights, but the database may
+        contain hostile functions. Therefore these sessions look up names in `pg_catalog` only, and run no
+        event triggers. Settings of the database, the role and the DSN cannot change that.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
@@ -178,7 +178,8 @@ class PostgresServer:
     ) -> psycopg.Connection[Any]:
         """Return a connection in autocommit mode. If the embedded server was killed, restart it first.
 
-        Raises `InputError` if the database does not exist, and `ServerError` if the connection fails.
+        By default, the default role connects to the maintenance database. Raises `InputError` if the database
+        does not exist, and `ServerError` if the connection fails.
         """
         end = time.monotonic() + _RESTART_SECONDS
         while True:
