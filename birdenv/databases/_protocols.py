@@ -148,7 +148,7 @@ class DatabaseSource(Protocol):
         """
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run.
+        """Return a description of the source for a run's configuration.
 
         It consists of plain values, contains no secrets, and does not change while the source is in use.
         """

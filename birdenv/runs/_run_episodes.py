@@ -88,7 +88,7 @@ def run_episodes(
         address: the address of a running Ray cluster; if None, Ray is started on this machine.
         shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
             parts.
-        episodes: the number of episodes to play, from the first; None for all.
+        episodes: the number of episodes to play, counted from the first; None for all.
         move_timeout: the seconds that a player in another process may take for a move; None for no limit.
         **settings: the game's settings by name, and the players for the other seats by seat name.
 

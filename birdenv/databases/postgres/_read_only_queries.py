@@ -74,8 +74,8 @@ class PostgresQueries:
         """Run one plain query (SELECT, WITH, VALUES or TABLE) under limits.
 
         Other statements are refused with a `denied` or a `syntax` error. Error messages end with the
-        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the fault of the
-        query, such as a second lost connection, is returned as a `NoAnswerError`.
+        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the query's
+        fault, such as a second lost connection, is returned as a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:

@@ -103,7 +103,7 @@ class PostgresSource:
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run."""
+        """Return a description of the source for a run's configuration."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,

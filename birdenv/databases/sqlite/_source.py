@@ -150,7 +150,7 @@ class SqliteSource:
         """Do nothing, because the source holds no resources for episodes."""
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run."""
+        """Return a description of the source for a run's configuration."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,

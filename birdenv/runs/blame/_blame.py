@@ -134,7 +134,7 @@ def has_user_to_blame(arena: Arena) -> bool:
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Find out who caused the failures of a run, and write the result into the run folder.
+    """Find out who caused a run's failures, and write the result into the run folder.
 
     Args:
         arena: the game of the run.

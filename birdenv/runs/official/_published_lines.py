@@ -72,7 +72,7 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return the results in a file with verdicts by `instance_id`, or None if there is no such file."""
+    """Return the results in a file with verdicts, by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 

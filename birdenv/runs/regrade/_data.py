@@ -149,6 +149,6 @@ def changes_since(
 
 
 def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
-    """Return the last lines of a report, which name data that have changed and tasks that are missing."""
+    """Return the last lines of a report, naming the data that have changed and the tasks that are missing."""
     lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
     return lines + ([f"Left out, no longer in the task file: {', '.join(left_out)}"] if left_out else [])

@@ -1,4 +1,4 @@
-"""Compute means over episodes with intervals, and pass^k of repeated tasks, and show both as text.
+"""Compute means over episodes with intervals, and pass^k for repeated tasks, and show both as text.
 
 There are two intervals. *Over tasks* shows how the figure might change with other tasks on the same
 databases. *Over databases* shows how the figure might also change with other databases; this interval is

@@ -109,7 +109,7 @@ class Template:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows in all tables together."""
+        """Return the total number of rows in all tables."""
         return sum(self.stamp.tables.values())
 
 

@@ -157,7 +157,7 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        If `user` is None, the role is the default role. Its sessions have all rights, but the database may
+        If `user` is None, the default role is used. Its sessions have all rights, but the database may
         contain hostile functions. Therefore these sessions look up names in `pg_catalog` only, and run no
         event triggers. Settings of the database, the role and the DSN cannot change that.
         """
