@@ -1,9 +1,9 @@
 """The PostgreSQL database of one episode. Every statement returns a value, and the template never changes.
 
 An episode starts in a database that it shares with other episodes, as a role that may only read. The first
-statement that is not a plain query, or that the shared database refuses, moves the episode to a clone of its
-own: that statement and all later ones run in the clone. Therefore everything that a statement can leave
-behind (transactions, temporary tables, settings, locks) is in the clone.
+statement that is not a plain query, or that the shared database refuses, moves the episode to its own clone:
+that statement and all later ones run in the clone. Therefore everything that a statement can leave behind
+(transactions, temporary tables, settings, locks) is in the clone.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class PostgresDatabase(ScannedDatabase):
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. A plain query with more rows is
         stopped; other statements run to completion. The time to make a clone for the first writing statement
@@ -120,8 +120,8 @@ class PostgresDatabase(ScannedDatabase):
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
-        result is that of the last statement, or an empty result if there was no statement.
+        The first error ends the run and is returned; earlier statements are not undone. If there is no error,
+        the result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())

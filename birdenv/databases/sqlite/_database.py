@@ -68,7 +68,7 @@ class SqliteDatabase(ScannedDatabase):
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make a private copy
         for the first writing statement does not count towards the limits. Raises `ValueError` if `rows` is
@@ -95,8 +95,8 @@ class SqliteDatabase(ScannedDatabase):
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
-        result is that of the last statement, or an empty result if there was no statement.
+        The first error ends the run and is returned; earlier statements are not undone. If there is no error,
+        the result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())

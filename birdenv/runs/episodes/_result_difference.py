@@ -1,6 +1,7 @@
 """Describe how a submission's result differs from the gold result: missing, extra and partly wrong rows.
 
-The difference only helps to explain a verdict. The grader has other rules and may, for example, ignore types.
+The difference only helps to explain a verdict. The grader uses different rules and may, for example, ignore
+types.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy without the private fields, which contains no values of the gold result."""
+        """Return a copy without the private fields, so that it contains no values from the gold result."""
         return replace(self, columns=(), rows=())
 
 

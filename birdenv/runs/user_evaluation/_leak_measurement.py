@@ -1,4 +1,4 @@
-"""Measure what a user reveals to vague questions, which are generated, and to questions about columns."""
+"""Measure what a user reveals in reply to generated vague questions and to questions about columns."""
 
 from __future__ import annotations
 
@@ -103,17 +103,17 @@ _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """What a user revealed to vague questions.
+    """What a user revealed in reply to vague questions.
 
     Attributes:
-        seed: the seed with which the questions were drawn.
+        seed: the seed that the questions were drawn with.
         tasks: number of tasks with at least two annotated points.
         points: number of annotated points in these tasks.
         points_told: number of these points that the user revealed.
         parts: number of parts in the gold SQL of all tasks.
         parts_told: number of these parts that the user revealed.
-        oracle: balanced accuracy with which the user's answers distinguish the columns of a point from other
-            columns, from 0.5 (chance) to 1; None without questions about columns.
+        oracle: how well the user's answers distinguish the columns of a point from other columns: the
+            balanced accuracy, from 0.5 (chance) to 1; None without questions about columns.
         column_questions: number of questions about columns.
         examples: the task, the question and the answer for each question that made the user reveal something.
         noted: a line about the faults of the user's model, or an empty string if there were none.
@@ -155,7 +155,7 @@ def fish(
         limit: use only the first `limit` tasks; None uses all.
         models: language models for the user.
         baits: the kinds of questions to ask.
-        parallel: number of questions asked at the same time.
+        parallel: number of questions to ask at the same time.
     """
     assert isinstance(arena._tasks, InteractTasks)
     battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
