@@ -51,6 +51,11 @@ def test_the_figure_is_the_mean_of_the_rewards(birdenv: Command, tmp_path: Path)
     )
 
 
+def test_each_episode_of_a_small_run_has_a_line(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("a-interact", "--agent", "oracle", "-n", 1, "-o", tmp_path)
+    assert "  completed  Phase 1, submission 1: passed; Phase 2, submission 1: passed\n" in ran.out
+
+
 def test_patience_is_a_setting(birdenv: Command, tmp_path: Path) -> None:
     budgets = []
     for patience in (0, 5):

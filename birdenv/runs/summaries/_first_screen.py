@@ -12,7 +12,7 @@ from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
 from birdenv.runs._run_folder import player_name
-from birdenv.runs.summaries._episode_figures import USAGE, model_figures
+from birdenv.runs.summaries._episode_figures import USAGE, model_figures, usage_text
 from birdenv.runs.summaries._means_over_tasks import NAME_WIDTH, figure_line
 from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
@@ -134,15 +134,7 @@ def _costs(report: RunReport) -> dict[str, str]:
     """Return the cost of each seat's models. The agent reports its own."""
     used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
     others = model_figures(report.run.records).get("usage_of_others", {})
-    return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
-
-
-def _cost(used: dict[str, float]) -> str:
-    parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
-    parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
-    parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []
-    parts += [f"{used['completion_tokens']:,.0f} completion tokens"] if "completion_tokens" in used else []
-    return ", ".join(parts)
+    return {seat: usage_text(of) for seat, of in {"agent": used, **others}.items() if of}
 
 
 def _repeats(report: RunReport) -> str:
