@@ -174,6 +174,8 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
         (("--user", "nobody"), "unknown user 'nobody'; known users of a-interact: human, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
+        (("--agent", "./mine.py:best"), "or give mine:best (the module without .py), from its folder"),
+        (("--agent", "gpt-4o"), "or give module:factory, or llm:gpt-4o if this is a language model"),
         (("--agent", "no_such_file:agent"), "no module 'no_such_file', neither installed"),
         (("--user-style", "loud"), "--user-style"),
         (("--user-style", "terse", "--profile", "adk"), "needs the profile strict"),

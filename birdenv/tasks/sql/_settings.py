@@ -60,7 +60,8 @@ class SqlSettings(Settings):
     ] = Field(None, description="Only the tasks with these ids.")
     leave_out: Annotated[str | None, Option(path=True)] = Field(
         None,
-        description="Leave out the tasks of this list, which `birdenv data verify --defects` can write.",
+        description="Leave out the tasks of this list. `birdenv data verify --defects` can write it, and for "
+        "BIRD `birdenv self-check --defects`.",
     )
     ungraded: Literal["skip", "include"] = Field(
         "skip",
@@ -89,8 +90,8 @@ class SqlSettings(Settings):
     )
     fail_doubtful: bool = Field(
         False,
-        description="Fail submissions that pass but read no table, or leave another state than the gold does "
-        "(profile strict).",
+        description="Fail submissions that pass but read no table, or leave another state than the gold does. "
+        "In c-Interact and a-Interact, this needs the profile strict.",
     )
 
     @field_validator("databases", "instances", mode="before")
