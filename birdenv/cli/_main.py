@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import signal
 import sys
 import warnings
 from importlib import import_module
@@ -224,6 +226,8 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:  # not handled elsewhere: a full disk, a file name that is too long
         _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    finally:  # the function that is registered last runs first: another Ctrl-C must not disturb the others
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def _warning_line(message: Warning | str, *_: object) -> str:
