@@ -77,7 +77,7 @@ def doctor(
 
 
 def _tell_engines() -> None:
-    """Print the engines without importing or starting them."""
+    """Print the engines that can play episodes, without importing or starting them."""
     print(f"\nEngines (--engine): {', '.join(sorted(plugins(ENGINES)))}")
     print(f"  processes   one worker for each of {os.cpu_count()} processors")
     try:

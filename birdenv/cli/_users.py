@@ -1,4 +1,4 @@
-"""`birdenv users`: measure the simulated user."""
+"""`birdenv users`: measure how well a simulated user answers, and how much it reveals."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def leak(
 
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
-    """Save the figures of a user that birdenv does not ship, for the summaries of its runs."""
+    """Save the figures of a user that is not part of birdenv, so that run summaries can show them."""
     file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file} (summaries of runs with this user show them)")

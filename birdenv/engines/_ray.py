@@ -1,7 +1,7 @@
 """The engine `ray`, which plays episodes in threads of actors in a Ray cluster.
 
-This engine needs only the core of Ray. Without the address of a cluster, the run starts Ray on this machine,
-and stops it at the end.
+This engine needs only Ray's core. If no cluster address is given, the run starts Ray on this machine, and
+stops it at the end.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ AWAY_SECONDS: Final = 60.0
 
 
 class RayCluster:
-    """The engine `ray`, with one actor for each processor of the cluster.
+    """The engine `ray`, with one actor for each processor in the cluster.
 
     Args:
-        parallel: the number of episodes that are played at the same time, in all actors together.
+        parallel: the number of episodes to play at the same time, over all actors.
         address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
-            cluster. Without either, Ray is started on this machine.
+            cluster. If neither is given, Ray is started on this machine.
 
     Attributes:
         workers: the number of actors.
@@ -74,7 +74,7 @@ class RayCluster:
         return crew.play_all(jobs, self._parallel)
 
     def close(self) -> None:
-        """Stop Ray if it was started for this run, or disconnect from the cluster."""
+        """Stop Ray if it was started for this run; otherwise, disconnect from the cluster."""
         if self._started:
             self._ray.shutdown()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
-from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError, close_players
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
@@ -124,11 +124,3 @@ class Seating:
             raise
         finally:
             dialogue.close()
-
-
-def close_players(players: Sequence[Player | None]) -> None:
-    """Close all players that have a `close` method."""
-    for player in players:
-        close = getattr(player, "close", None)
-        if callable(close):
-            close()

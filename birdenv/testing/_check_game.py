@@ -1,4 +1,4 @@
-"""A checker that finds common mistakes in a game by playing it."""
+"""A checker that plays a game to find common mistakes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GameFaultsError(BirdenvError):
     """The declaration or the rules of a game contain mistakes.
 
     Attributes:
-        faults: a description of each mistake, by the name of the mistake (see `check_game`).
+        faults: a description of each mistake, by name (see `check_game`).
     """
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:
@@ -42,10 +42,10 @@ def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
     Args:
         game: the declaration of the game.
         seed: the seed for the random moves.
-        **settings: the settings of the game for `make_game`.
+        **settings: the game's settings for `make_game`.
 
     Raises:
-        GameFaultsError: a mistake was found; the message names all of them.
+        GameFaultsError: there are mistakes; the message names all of them.
     """
     faults: dict[str, str] = {}
     for name, found in _declared(game):

@@ -29,7 +29,8 @@ def test_data_without_candidates_is_told(demo: Path, bare: Path, agent: str) -> 
 
 
 def test_a_command_tells_it_in_one_line_without_the_place_in_the_code(demo: Path, bare: Path) -> None:
-    command = [sys.executable, "-m", "birdenv", "bird", bare, demo, "-n", "1", "-o", bare.parent / "runs"]
-    ran = subprocess.run([*map(str, command), "--agent", "random"], capture_output=True, text=True, check=True)
+    options = ("--agent", "random", "-n", "1", "-o", bare.parent / "runs")
+    command = [sys.executable, "-m", "birdenv", "bird", *map(str, (bare, demo, *options))]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stderr.startswith("Warning: no task of this file has candidate statements")
     assert ran.stderr.count("\n") == 1

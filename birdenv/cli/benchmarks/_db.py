@@ -80,7 +80,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """Return `2 databases, 1 role`."""
+    """Return the numbers of databases and roles in words, such as `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
@@ -209,7 +209,7 @@ Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """Return a function for each database id that loads the database."""
+    """Return, for each database in a folder, the function that loads the database."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
@@ -242,7 +242,7 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """Print what is wrong with a database, and return its name in a list if anything is."""
+    """Check the row counts of a database, print the result, and return the name if a count is wrong."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
@@ -266,7 +266,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """Print and return what is wrong with the databases as a set."""
+    """Print and return which databases are missing, and how the set differs from the authors' figures."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were requested

@@ -179,7 +179,7 @@ def c_interact(
 
 
 def _load(name: str, chosen: Choices) -> Arena:
-    """Load a game of BIRD-Interact for a run, and warn if ground truth is missing."""
+    """Load c-Interact or a-Interact for a run, and print a warning if tasks have no ground truth."""
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
     from birdenv.cli.games._running import load_game
 

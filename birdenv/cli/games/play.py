@@ -1,4 +1,4 @@
-"""`birdenv play`: any registered game. `birdenv selfplay`: dialogues between two players.
+"""`birdenv play`: play any registered game. `birdenv selfplay`: record dialogues between two players.
 
 Modules that only a run needs are imported where they are used, so that `--help` is quick.
 """

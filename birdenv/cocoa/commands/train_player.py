@@ -19,7 +19,7 @@ from birdenv.cocoa.commands._recorded_dialogues import (
     progress_bar,
     read_dialogues,
 )
-from birdenv.cocoa.commands.test_player import foretold, print_table
+from birdenv.cocoa.commands.test_player import predicted_moves, print_table
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
 
@@ -115,7 +115,7 @@ def train_player(
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
-            figures = foretold(transcripts, f"{kind}:{out}", seed)
+            figures = predicted_moves(transcripts, f"{kind}:{out}", seed)
         print_table(f"{len(held_out)} dialogues held out", figures)
 
 

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
-from birdenv.cocoa.corpus import CorpusDialogue, analyse, file_dialogues, listed_dialogues, page
+from birdenv.cocoa.corpus import CorpusDialogue, analyse, page
+from birdenv.cocoa.corpus._corpus import file_dialogues, listed_dialogues
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
 from birdenv.statistics import Ratio, bootstrap, correlation, ratio_figure, wilson
-from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
+from birdenv.studies.ratings._agreement import krippendorff_alpha
+from birdenv.studies.ratings._judgements import Judgements, Rating, joined
+from birdenv.studies.ratings._sources import rated, survey_ratings
 
 
 def overall(dialogues: list[CorpusDialogue]) -> dict[str, Any]:

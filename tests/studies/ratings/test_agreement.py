@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from birdenv.studies.ratings import Rating, fleiss_kappa, krippendorff_alpha, mean_answer
+from birdenv.studies.ratings._agreement import fleiss_kappa, krippendorff_alpha, mean_answer
+from birdenv.studies.ratings._judgements import Rating
 
 # Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section C: four observers, twelve units.
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")

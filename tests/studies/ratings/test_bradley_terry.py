@@ -9,7 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from birdenv.studies.ratings import BlindChoice, rank_players
+from birdenv.studies.ratings._bradley_terry import rank_players
+from birdenv.studies.ratings._judgements import BlindChoice
 
 STRENGTHS = {"a": 1.0, "b": 0.4, "c": 0.0, "d": -0.5, "e": -0.9}
 TIES = 0.25
