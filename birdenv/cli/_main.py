@@ -213,7 +213,7 @@ def main() -> None:
     Exit codes: 0 success, 1 a check found problems, 2 the input cannot be used, 3 a database or a model
     cannot be reached (or a budget is spent), 130 interrupted.
     """
-    warnings.formatwarning = _warning_line
+    warnings.formatwarning = _warning_line  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # file names may hold bytes that are not text
             stream.reconfigure(errors="backslashreplace")

@@ -170,9 +170,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run to which a path leads: the path itself, or the latest run in that folder.
-
-        Unlike `run_folder`, this may be a run without episodes, which can be resumed.
+        """Return the run to which a path leads: the path itself, or the latest run, even without episodes.
 
         Raises:
             InputError: there is no run, or its folder contains links or special files.
