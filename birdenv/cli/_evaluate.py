@@ -61,14 +61,14 @@ Dialect = Annotated[
     typer.Option(
         "--dialect",
         help="SQL dialect of the queries: sqlite, or postgres (with --db FOLDER they run on birdenv's own "
-        "server, which loads missing databases from the folder). Default: postgres with --dsn, else sqlite.",
+        "server, which loads missing databases from the folder). Default: sqlite, or postgres with --dsn.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database on which the queries of the pairs run.
+    """The database that the pairs' queries run on.
 
     Attributes:
         run: the function that runs a query; None if no query has to run.
@@ -168,7 +168,7 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
 Run = Annotated[
     Path | None,
     typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or the folder above it "
+        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or its parent folder "
         "for the latest run. Default: the newest run_... in --runs-root.",
     ),
 ]
@@ -177,7 +177,7 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the given folder of pairs, or otherwise the newest complete folder in `runs_root`.
+    """Return the given folder of pairs or, if none is given, the newest complete folder in `runs_root`.
 
     The reasons why newer folders were skipped are printed on standard error.
 
@@ -239,7 +239,7 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, including its rows. A slower query runs again, alone, with twice that.",
+            help="Seconds per query, with its rows. A slower query runs again, alone, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[

@@ -36,12 +36,14 @@ class _Installed(TyperGroup):
         return typer.main.get_command(made)
 
 
-baselines_app = typer.Typer(cls=_Installed, no_args_is_help=True, help="Baselines of the candidate setting.")
+baselines_app = typer.Typer(
+    cls=_Installed, no_args_is_help=True, help="Compute baselines for learning when to ask."
+)
 
 
 @baselines_app.callback()
 def baselines() -> None:
-    """Baselines of the candidate setting."""
+    """Compute baselines for learning when to ask."""
 
 
 _LISTED: Final = {
@@ -80,7 +82,7 @@ _LISTED: Final = {
     },
     "Players": {
         "users": ("_users:app", "Measure a simulated user."),
-        "baselines": ("_main:baselines_app", "Baselines of the candidate setting."),
+        "baselines": ("_main:baselines_app", "Compute baselines for learning when to ask."),
     },
     "Machine": {
         "doctor": ("_doctor:doctor", "Check how this machine can isolate episodes."),
@@ -194,9 +196,9 @@ Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question 
 `birdenv a-interact` (the same with tools on a budget); they play the demo benchmark until you name your own
 data.
 
-SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
-server that starts by itself. `birdenv db` loads databases into it, and `birdenv doctor` shows what this
-machine has.""",
+SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` installs a
+server that starts automatically. `birdenv db` loads databases into it, and `birdenv doctor` checks what works
+on this machine.""",
 )
 
 

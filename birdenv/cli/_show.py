@@ -81,7 +81,7 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
     if episode.request:
         console.print(_text(f"\n{episode.request}", "bold"))
     if private:
-        console.print(_text("\nPRIVATE parts are shown: keep this from agents.", "bold magenta"))
+        console.print(_text("\nPRIVATE parts are shown: do not show this to agents.", "bold magenta"))
         _print_terms(console, episode.terms)
     _print_sections(console, episode.sections)
     for number, turn in enumerate(episode.turns, 1):

@@ -153,7 +153,7 @@ Plot = Annotated[
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Two or more run-... folders, or folders above them for their latest run."),
+        typer.Argument(help="Two or more run-... folders, or their parent folders for the latest runs."),
     ],
     allow_different: Annotated[
         bool,

@@ -89,7 +89,7 @@ def evaluate(
         if not there:
             raise InputError(f"{file} has no question about a task of this game")
         if len(there) < len(asked):
-            print(f"{len(asked) - len(there)} questions are about other tasks and left out")
+            print(f"{len(asked) - len(there)} questions are about other tasks and are left out")
 
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, times, llm))

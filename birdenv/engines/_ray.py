@@ -150,7 +150,7 @@ class _Actor:
                 raise RunEndedError(f"a Ray actor failed: {describe_error(cause)}") from None
             except errors.RayActorError as error:
                 if "creation" in str(error) or "ModuleNotFoundError" in str(error):
-                    raise InputError(f"a Ray actor cannot be made: {_last_line(error)}") from None
+                    raise InputError(f"a Ray actor cannot be created: {_last_line(error)}") from None
                 raise WorkerLostError(f"a Ray actor: {_first_line(error)}") from None
             except errors.RayError as error:
                 raise RunEndedError(f"the Ray cluster is lost: {_first_line(error)}") from None

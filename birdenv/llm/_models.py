@@ -229,7 +229,7 @@ class Models:
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
                 except OSError as error:
-                    raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+                    raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
                 path = folder / f"{urlsplit(endpoint.url).hostname}-{digest}.jsonl"
                 found = self._caches[endpoint.url] = CallFile(path, append=True)
             return found

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from birdenv.checks import CheckedSettings
 from birdenv.errors import InputError
 from birdenv.files import file_digest
 from birdenv.llm._errors import has_key, looks_like_a_key
@@ -41,20 +42,20 @@ class Endpoint:
     key: str = field(repr=False)
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(CheckedSettings):
     """The settings for a run's models.
 
     Commands have an option for each field with a description. The option has the name of the field, unless a
     string in the field's annotation gives another name.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    owner = "a model"
 
     model: Annotated[
         str | None,
         "--model",
         "-m",
-        Field(description="The agent's model; without --agent it is --agent llm:MODEL."),
+        Field(description="The agent's model. Without --agent, this means --agent llm:MODEL."),
     ] = None
     user_model: Annotated[str | None, Field(description="The user's model, if not in --user llm:MODEL.")] = (
         None
@@ -62,8 +63,8 @@ class ModelSettings(BaseModel):
     base_url: Annotated[
         str | None,
         Field(
-            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL, else OpenAI's. Also read from "
-            ".env."
+            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL (also in .env), otherwise "
+            "OpenAI."
         ),
     ] = None
     user_base_url: Annotated[
@@ -116,7 +117,7 @@ class ModelSettings(BaseModel):
     request_seconds: Annotated[
         float | None,
         "--request-timeout",
-        Field(ge=0.1, description="Seconds for one request; all its retries get three times as long."),
+        Field(ge=0.1, description="Seconds for a request; a call with retries has three times as long."),
     ] = None
     call_seconds: float | None = None
     """The time limit in seconds for all tries of a call; None for three times the limit for one request."""

@@ -58,9 +58,9 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     void = [run for run in broken if run["status"] == PARTNER_ERROR]
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
-        (failed, "broke off, counted as failed"),
-        (void, "broke off with an error of another seat's player, not counted"),
-        (lost, "broke off because the infrastructure failed, not counted"),
+        (failed, "ended early, counted as failed"),
+        (void, "ended early with an error of another seat's player, not counted"),
+        (lost, "ended early because the infrastructure failed, not counted"),
     ):
         if found:
             first, count = found[0], counted(len(found), "episode")
@@ -111,7 +111,7 @@ def _useless_models(
         said = sum(e["agent"] == seat for run in runs for e in run.get("example", {}).get("events", ()))
         if 2 * sum(kinds.get(kind, 0) for kind in _UNUSABLE) >= max(said, 1):
             answers = counted(said, "answer")
-            lines.append(f"The {name}'s model often had nothing usable to say{_listed(kinds)}: {answers}.")
+            lines.append(f"The {name}'s model often gave no usable answer{_listed(kinds)}: {answers}.")
     return lines
 
 

@@ -12,7 +12,7 @@ _RULE: Final = 55
 
 
 def rule(character: str) -> str:
-    """Return a line of repeated `character`s, to separate the blocks of a report."""
+    """Return a line that repeats `character`, to separate the blocks of a report."""
     return character * _RULE
 
 

@@ -150,7 +150,8 @@ def fetch(
         Path | None, typer.Argument(help="The folder to fetch it into; default: a new folder NAME.")
     ] = None,
     source: Annotated[
-        str, typer.Option("--from", help="Where to fetch it from, if it is published twice: archive or hub.")
+        str,
+        typer.Option("--from", help="Source, if the benchmark is published in two places: archive or hub."),
     ] = "",
     archive: Annotated[
         Path | None,

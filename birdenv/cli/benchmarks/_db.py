@@ -27,11 +27,11 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Manage the PostgreSQL server and its databases.
 
-With `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
-start a server of their own, without a network port, which stops when the last of them ends. Loaded databases
+After `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
+start birdenv's own server, without a network port, and stop it when the last command ends. Loaded databases
 stay in the cache. Name any other server with --dsn or BIRDENV_DSN.
 
-First `birdenv db load`, then `birdenv db status`.""",
+Begin with `birdenv db load`, then look at `birdenv db status`.""",
 )
 
 Names = Annotated[list[str] | None, typer.Option("--database", help="Only this database; may be repeated.")]
@@ -122,7 +122,7 @@ def stop(
     ] = False,
 ) -> None:
     """Stop birdenv's own server. Loaded databases stay, and the next command that needs it starts it."""
-    print("Stopped." if _own().stop(force) else "It was not running.")
+    print("Stopped." if _own().stop(force) else "The server was not running.")
 
 
 @app.command()
@@ -230,7 +230,7 @@ def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
 
 def _print_loaded(done: Loaded, verbose: bool) -> None:
     rows = sum(done.tables.values())
-    state = " (was there already)" if done.skipped else ""
+    state = " (already loaded)" if done.skipped else ""
     print(f"{done.db_id}: {len(done.tables)} tables, {rows:,} rows{state}")
     shown = done.notes if verbose else done.notes[:_NOTES_SHOWN]
     for note in shown:

@@ -111,7 +111,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
         lines.append(f"  {mode:<10} {right}/{len(checks)}")
     lines += _listed("do not run", {n: c.failures["gold"] for n, c in checks.items() if "gold" in c.failures})
     lines += _listed(
-        "differ from themselves",
+        "do not pass their own grading",
         {n: "; ".join(f"{m}: {why}" for m, why in c.failures.items()) for n, c in ran.items() if c.failures},
     )
     lines += _listed(

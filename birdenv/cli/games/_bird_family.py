@@ -146,7 +146,7 @@ def c_interact(
         typer.Option(
             "--official-files",
             help="Also write the original pipeline's files to private_official in the run folder. They are "
-            "private because they hold the gold, and large because each line repeats the prompts.",
+            "private because they contain the gold, and large because each line repeats the prompts.",
         ),
     ] = False,
 ) -> None:
@@ -168,13 +168,13 @@ def c_interact(
     chosen = choices(context)
     if official_files and chosen.settings.get("execute_sql"):
         raise InputError(
-            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
+            "official files cannot contain exploratory SQL: leave out --execute-sql or --official-files"
         )
     arena = _load("c-interact", chosen)
     directory = run_game(arena, chosen, {"user": user})
     if official_files:
         place = write_official_files(directory, arena, chosen.run.repeats)
-        print(f"Official files, private (they hold the gold): {place}")
+        print(f"Official files, private (they contain the gold): {place}")
         print(f"Their score: birdenv score-official {directory.path}")
 
 

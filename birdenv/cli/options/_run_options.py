@@ -26,7 +26,7 @@ Dialect = Annotated[
     str,
     typer.Option(
         "--dialect",
-        help="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and loads "
+        help="Where the databases run: sqlite, or postgres (birdenv starts its own server, and loads "
         "missing databases from the folder's dumps or SQLite files).",
     ),
 ]
@@ -42,7 +42,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Open the databases in a folder with the dialect and server of the options, and print what is loaded.
+    """Open the databases in a folder on the engine that the options name, and print what is loaded.
 
     Raises the errors of `birdenv.databases.open_source`.
     """
@@ -61,7 +61,7 @@ def save_defects(path: Path, defects: Defects) -> None:
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="The agent: a name (see above), name:argument, or module:factory."),
+    typer.Option("--agent", help="The agent: a name such as oracle, name:argument, or module:factory."),
 ]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
@@ -81,11 +81,11 @@ FailDoubtful = Annotated[
     bool,
     typer.Option(
         "--fail-doubtful",
-        help="Fail submissions that pass but read no table, or change the data in another way than the gold "
+        help="Fail submissions that pass but read no table, or change the data differently from the gold "
         "(profile strict).",
     ),
 ]
-Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
+Run = Annotated[Path, typer.Argument(help="A run-... folder, or its parent folder for the latest run.")]
 DataFile = Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
@@ -104,13 +104,13 @@ Seed = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
+        "--output", "-o", help="Parent of the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options with which a run was started, so that `--resume` can use them.
+    """Return the options that a run was started with, so that `--resume` can use them.
 
     Raises:
         InputError: there is no such run, or a different command started it.
@@ -134,7 +134,7 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name and the options of a command, without passwords, as a part of `config.json`.
+    """Return the name and the options of a command, without passwords, for `config.json`.
 
     `--resume` reads the options from there.
     """
@@ -190,7 +190,7 @@ def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> No
         others: the specs of the other players.
 
     Raises:
-        InputError: no player that an option concerns is a language model.
+        InputError: an option was given for a language model that does not play.
     """
     from birdenv.llm import ModelSettings
 

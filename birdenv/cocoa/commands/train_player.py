@@ -47,8 +47,8 @@ def train_player(
         str,
         typer.Option(
             "--kind",
-            help="learned: draws acts and says them in words of the dialogues; hybrid: chooses among the "
-            "moves of rulebased; retrieval: does what was done in the most similar situation; neural: a "
+            help="learned: samples acts, and words them as in the dialogues; hybrid: chooses among the "
+            "moves of rulebased; retrieval: repeats the move from the most similar situation; neural: a "
             "recurrent network that generates words and actions.",
         ),
     ] = "learned",

@@ -1,4 +1,4 @@
-"""The first screen of a summary, which usually has at most 15 lines, and the breakdown by groups of tasks."""
+"""The first screen of a summary (usually at most 15 lines), and the breakdown by groups of tasks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return the figures by group as text: a table for each kind of group, and each measure with a chart.
+    """Return the figures by group as text, with a table and chart for each kind of group and each measure.
 
     Args:
         report: the figures of the run.
@@ -121,7 +121,7 @@ def _episodes(run: RecordedRun) -> str:
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
-    text = text if run.finished else f"UNFINISHED, {text}; the figures are of these"
+    text = text if run.finished else f"UNFINISHED, {text}; the figures cover only these"
     statuses = Counter(o.status for o in run.outcomes if o.status != "completed")
     said = [
         f"{count} {status.replace('_', ' ')}{' (not counted)' if status in UNRATED else ''}"

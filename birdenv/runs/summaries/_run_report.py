@@ -49,7 +49,7 @@ class RunReport:
         run: the recorded run.
         figures: the estimate of each measure.
         repeats: pass^k and pass@k for each rate; empty if each task was played once.
-        details: other figures of the game than means over episodes, and texts about them.
+        details: the game's figures other than means over episodes, and text about them.
     """
 
     run: RecordedRun
@@ -59,7 +59,7 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """The estimates of all measures for each group of tasks, by kind of group and name of the group.
+        """The estimates of all measures for each group of tasks, by kind and name of group.
 
         They are computed on first use, because this takes long and the first screen does not need them.
         """
@@ -74,7 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object without paths and dates, so equal runs give equal objects."""
+        """Return the report as JSON, omitting paths and dates so that equal runs give equal objects."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -127,7 +127,7 @@ class RunReport:
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
-                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures are of those.",
+                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures cover only these.",
                 "",
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
@@ -156,7 +156,7 @@ class RunReport:
     def _breakdowns(self) -> list[str]:
         """Return a table for each kind of group and each drawn measure, unless there are few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
-            return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
+            return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are only in overall.json (`by`)."]
         tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
@@ -176,7 +176,7 @@ class RunReport:
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Yield the charts to draw: a title and the estimates by group.
 
-        There is a chart for each of the given kinds of groups and each measure that is drawn.
+        There is a chart for each combination of a given kind of group and a measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:
@@ -187,7 +187,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the run's settings that the game wants in summaries, by name."""
+        """Return the run's settings that the game includes in summaries, by name."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -264,7 +264,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return a text like `, on 3 database(s)`, or an empty string for a game without databases."""
+    """Return text like `, on 3 database(s)`, or an empty string for a game without databases."""
     return f", on {count} database(s)" if count else ""
 
 
@@ -274,18 +274,18 @@ def interval_heads(databases: int) -> str:
 
 
 def over_databases(of: Estimate) -> str:
-    """Return the interval over databases of an estimate as text, for the last column of a table."""
+    """Return an estimate's interval over databases as text, for the last column of a table."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
     """Return the lines to print below a table of figures; they say how the intervals are computed."""
-    lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
+    lines = ["Over tasks: Wilson's score interval for rates of tasks played once, otherwise bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
         lines.append(f"Over databases: bootstrap that resamples whole databases ({resamples}).")
     if databases == 1:
-        lines.append("One database: nothing says how others would go; no interval over databases.")
+        lines.append("There is only one database, so there is no interval over databases.")
     elif 0 < databases < FEW_DATABASES:
         lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
     return lines
@@ -294,13 +294,13 @@ def method_notes(databases: int) -> list[str]:
 def _status_notes(status: Mapping[str, int]) -> list[str]:
     """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
     notes = {
-        "ungraded": "task(s) without gold were played, not graded or counted.",
+        "ungraded": "task(s) without gold were played, but neither graded nor counted.",
         "skipped": "task(s) without gold were skipped.",
         "infra_error": "episode(s) could not be played or graded (task, database, endpoint); not counted.",
-        "partner error": "episode(s) broke off with an error of another seat's player; not counted.",
-        "test_error": "task(s) have test cases that do not run, or none; not counted.",
+        "partner error": "episode(s) ended with an error of another seat's player; not counted.",
+        "test_error": "task(s) have no test cases, or test cases that do not run; not counted.",
         "agent context limit": "episode(s) ended because the model's context was full; counted as failed.",
-        "task_error": "episode(s) broke off with an error of the agent; counted as failed.",
-        "task error": "episode(s) broke off with an error of the agent; counted as failed.",
+        "task_error": "episode(s) ended with an error of the agent; counted as failed.",
+        "task error": "episode(s) ended with an error of the agent; counted as failed.",
     }
     return [f"{status[name]} {note}" for name, note in notes.items() if status.get(name)]

@@ -251,7 +251,7 @@ class AInteractSettings(InteractSettings):
         ge=0,
         le=MAX_PATIENCE,
         strict=True,
-        description="Adds 2 to the budget for each unit. The budget is 6, plus 2 per ambiguity.",
+        description="Each unit adds 2 to the budget, which begins with 6, plus 2 for each ambiguity.",
     )
 
 

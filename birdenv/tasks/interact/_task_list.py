@@ -151,8 +151,8 @@ class InteractSettings(SqlSettings):
     )
     user_sees: UserSees = Field(
         "words",
-        description="Which of the system's moves the user sees: only its words, also its SQL with the "
-        "results, or all.",
+        description="What the user sees of the agent's moves: words, results (also its SQL with the "
+        "results), or all.",
     )
     leak_guard: LeakGuard = Field(
         "filter", description="What to do with answers that leak: filter (replace them) or log them."

@@ -90,8 +90,8 @@ class SqlSettings(Settings):
     )
     fail_doubtful: bool = Field(
         False,
-        description="Fail submissions that pass but read no table, or leave another state than the gold "
-        "does. In c-Interact and a-Interact, this needs the profile strict.",
+        description="Fail submissions that pass but read no table, or leave a different state from the "
+        "gold's. In c-Interact and a-Interact, this needs the profile strict.",
     )
 
     @field_validator("databases", "instances", mode="before")

@@ -148,7 +148,7 @@ def test_measures_that_are_missing_for_one_reason_share_a_line() -> None:
     [line] = [line for line in made.text().splitlines() if "private record" in line]
     assert line.split("  ", 2)[1] == "Clarification: 7 further measures"
     assert line.endswith(
-        "not defined: only the private record of a run tells what was asked; studies and files have none"
+        "not defined: what was asked is only in the private record of a run, not in studies or files"
     )
     assert "private record" in made.to_json()["figures"]["disclosed"]["why"]
     [dialogue] = made.dialogues

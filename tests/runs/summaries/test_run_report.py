@@ -95,10 +95,10 @@ def test_dialogues_worked_out_by_hand(tmp_path: Path) -> None:
     }
     assert made.to_json()["left_out"] == {"test_error": 1}
     text = made.text()
-    assert "1 task(s) have test cases that do not run, or none; not counted" in text
+    assert "1 task(s) have no test cases, or test cases that do not run; not counted" in text
     assert "1 follow-up(s) without gold were not asked or counted" in text
     assert "2 task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over the 3" in text
-    assert "One database" in text
+    assert "only one database" in text
 
 
 def test_a_gold_that_fails_is_left_out_beside_the_references_number(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_run_without_any_gold_has_no_rates(tmp_path: Path) -> None:
     made = report(read_run(write_run(tmp_path / "run", [bird_record("a", False, status="ungraded")])))
     assert made.to_json()["figures"]["ex"]["value"] is None
     assert made.to_json()["by"] == {"difficulty": {}, "database": {}}
-    assert "not graded or counted" in made.text()
+    assert "neither graded nor counted" in made.text()
 
 
 def test_an_unfinished_run_says_so_and_does_not_depend_on_the_order_so_far(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_undefined_rankings_are_said_in_words(text: str, why: str) -> None:
         ("a>b b>a", "there were no ties"),
         ("a>b b>c c>a d=e", "there were ties, but not between players that have strengths"),
         ("a=b b=c c=d x>y y>x", "there were ties, but not between players that have strengths"),
-        ("a>b b=a", "2 comparisons only: no interval below 5"),
+        ("a>b b=a", "only 2 comparisons: an interval needs at least 5"),
     ],
 )
 def test_ties_and_few_comparisons_are_told_as_they_are(text: str, tie: str) -> None:
