@@ -32,7 +32,8 @@ def _register() -> None:
 
     from birdenv.plugins import plugins
 
-    # These environments check for a missing `reset` themselves, so they do not need Gymnasium's wrapper.
+    # These environments check actions and a missing `reset` themselves, so they do not need Gymnasium's
+    # wrappers. After a failed `reset`, such as for a mistyped task id, the checker's wrapper stays unusable.
     doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
     for name, door in doors.items():
         register(
@@ -40,6 +41,7 @@ def _register() -> None:
             entry_point=f"{door}:{name}Env",
             vector_entry_point=f"{door}:{name}VectorEnv",
             order_enforce=name not in _TEXT,
+            disable_env_checker=True,
         )
     for game in filter(_NAME.fullmatch, plugins("birdenv.games")):
         name = "".join(map(str.capitalize, game.split("-")))
@@ -50,6 +52,7 @@ def _register() -> None:
             entry_point="birdenv.envs:DialogueEnv",
             vector_entry_point="birdenv.envs:DialogueVectorEnv",
             order_enforce=False,
+            disable_env_checker=True,
             kwargs={"game": game},
         )
 

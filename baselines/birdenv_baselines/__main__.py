@@ -133,10 +133,14 @@ def _compare_policy(policy: Policy, name: str, split: Split) -> None:
     from birdenv_baselines.training._compare import TEST_ENVS, compare
     from birdenv_baselines.training._training_report import table
 
-    print(f"Playing {name} on {split.held_out}: {', '.join(split.tests)}", flush=True)
-    played = {test: play(split.test_envs(TEST_ENVS, test), policy) for test in split.tests}
+    played = {}
+    for test in split.tests:
+        print(f"Playing {name} on {split.held_out}, {test}, after compiling new tasks.", flush=True)
+        played[test] = play(split.test_envs(TEST_ENVS, test), policy)
+    print("Tuning value-of-information on the training tasks, after compiling new tasks.", flush=True)
     _, value_rule = tuned_rule(split.train_envs(TEST_ENVS))
     for test, episodes in played.items():
+        print(f"Playing the other policies on {split.held_out}, {test}.", flush=True)
         print(table(f"{split.held_out}, {test}", compare(split, test, {name: [episodes]}, value_rule)))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import signal
 import sys
+import warnings
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, Final, NoReturn
@@ -212,6 +215,7 @@ def main() -> None:
     Exit codes: 0 success, 1 a check found problems, 2 the input cannot be used, 3 a database or a model
     cannot be reached (or a budget is spent), 130 interrupted.
     """
+    warnings.formatwarning = _warning_line  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # file names may hold bytes that are not text
             stream.reconfigure(errors="backslashreplace")
@@ -224,6 +228,12 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:  # not handled elsewhere: a full disk, a file name that is too long
         _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    finally:  # the function that is registered last runs first: another Ctrl-C must not disturb the others
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+
+
+def _warning_line(message: Warning | str, *_: object) -> str:
+    return f"Warning: {visible(' '.join(str(message).splitlines()))}\n"
 
 
 def _end(message: str, code: int = 2) -> NoReturn:

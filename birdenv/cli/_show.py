@@ -92,8 +92,9 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
     for phase in episode.phases:
         earned = "" if phase.reward is None else f"  {phase.reward:g}"
         console.print(Text.assemble(_text(phase.title), "  ", _verdict(phase.verdict), earned))
-    fault = f", the fault is the {episode.culprit}'s" if episode.culprit else ""
-    console.print(Text.assemble(_verdict(episode.outcome), f"  reward {episode.reward:g}{fault}"), end="\n\n")
+    fault = f"; the {episode.culprit} is at fault" if episode.culprit else ""
+    outcome = _verdict(episode.outcome)
+    console.print(Text.assemble("Outcome: ", outcome, f"; reward {episode.reward:g}{fault}"), end="\n\n")
     if episode.error:
         console.print(_text(episode.error, "red"))
 

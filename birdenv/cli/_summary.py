@@ -80,7 +80,7 @@ def _run_line(path: Path) -> list[str]:
         run = read_run(path)
         figure = report(run).figures[0]
     except InputError as error:
-        return [shown, str(error)]
+        return [shown, str(error).removeprefix(f"{path}: ")]
     players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
     value = figure.value
     if value is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -17,6 +17,23 @@ from birdenv.dialogue.record import Failure, end_by_fault, fault_words
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
+
+
+class RenderModeError(InputError, TypeError):
+    """The render mode is unknown. Stable-Baselines3 tries without a render mode only after a `TypeError`."""
+
+
+def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | None:
+    """Return the render mode.
+
+    Raises:
+        RenderModeError: the render mode is not known.
+    """
+    if render_mode is not None and render_mode not in known:
+        raise RenderModeError(
+            f"unknown render_mode {render_mode!r}; known: None, {', '.join(map(repr, known))}"
+        )
+    return render_mode
 
 
 class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
@@ -64,9 +81,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         **settings: Any,
     ) -> None:
         EzPickle.__init__(self, game, seat, render_mode, sampling, **settings)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
-        self.render_mode = render_mode
+        self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self._arena: Arena = make_game(game, **settings)
         self._sampler = Sampler(self._arena, sampling)
         played: Game = self._arena.game

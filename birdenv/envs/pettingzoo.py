@@ -16,10 +16,10 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
 from birdenv.dialogue.players import SILENT_ROUNDS
-from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs._gymnasium import checked_render_mode, transcript_text
 from birdenv.envs._sampling import RESET_OPTIONS, Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
-from birdenv.errors import InfrastructureError, InputError
+from birdenv.errors import InfrastructureError
 
 MASK = "legal_kinds"
 """The name of the mask of legal actions in observations.
@@ -38,9 +38,7 @@ class _AllSeats(EzPickle):
 
     def __init__(self, game: str, render_mode: str | None = None, **settings: Any) -> None:
         EzPickle.__init__(self, game, render_mode, **settings)
-        if render_mode not in (None, *_RENDER_MODES):
-            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
-        self.render_mode = render_mode
+        self.render_mode = checked_render_mode(render_mode, _RENDER_MODES)
         self._arena: Arena = make_game(game, **settings)
         self._sampler = Sampler(self._arena)
         self._seats = self._arena.game.seats

@@ -70,7 +70,8 @@ class Models:
         self._cache_of(endpoint)
         if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
             raise InputError(
-                f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"
+                f"--max-cost needs the price of {name!r} at {endpoint.url}: for a public service, "
+                "pip install 'birdenv[prices]'; otherwise give it in a file with --prices"
             )
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 

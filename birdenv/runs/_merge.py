@@ -36,11 +36,14 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
 
     Raises:
         InputError: the parts have different settings, data or code; an episode is missing or is in two parts;
-            or `output` exists already.
+            a part is given twice; or `output` exists already.
     """
     runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
     if not runs:
         raise InputError("there is nothing to merge: give the run folders of all parts")
+    path, times = Counter(run.path.resolve() for run in runs).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path} is given {times} times: give each part once")
     for run in runs[1:]:
         _check_same(runs[0], run)
     order = _order(runs)

@@ -40,8 +40,12 @@ _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
 """Optional fields of `runs.jsonl`, and their types."""
 
 
-def run_folder(path: Path) -> Path:
+def run_folder(path: Path, *, started: bool = True) -> Path:
     """Return the run folder that a path leads to: the path itself, or the latest run in that folder.
+
+    Args:
+        path: the path.
+        started: True to pass over runs without episodes, unless no run in the folder has any.
 
     Raises:
         InputError: the path is not a run and contains no run, or the run folder contains links or special
@@ -49,16 +53,18 @@ def run_folder(path: Path) -> Path:
     """
     if exists(path / _CONFIG):
         return _own_files_only(path.parent / path.resolve().name if path.is_symlink() else path)
+    configs = path.glob(f"run-*/{_CONFIG}") if is_directory(path) else ()
+    runs = [config.parent for config in sorted(configs, key=lambda config: config.stat().st_mtime_ns)]
     latest = path / "latest"
     if exists(latest / _CONFIG):
-        return _own_files_only(path / latest.resolve().name)
-    runs = sorted(path.glob(f"run-*/{_CONFIG}")) if is_directory(path) else []
-    if runs:  # a file system without links
-        return _own_files_only(max(runs, key=lambda config: config.stat().st_mtime_ns).parent)
+        runs.append(path / latest.resolve().name)
+    if runs:  # a file system without links has no `latest`
+        with_episodes = [run for run in runs if exists(run / "runs.jsonl")] if started else []
+        return _own_files_only((with_episodes or runs)[-1])
     if exists(path / "study.sqlite"):
         raise InputError(
             f"{path} is a study, not a run: use `birdenv analyze`, or `birdenv export` with --format cocoa, "
-            "openai, potato or people"
+            "openai, potato, people, ratings or pairs"
         )
     raise InputError(
         f"{path} is not a run: give a run-... folder, or its parent folder for the latest run "
@@ -164,12 +170,12 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run that a path leads to: the path itself, or the latest run in that folder.
+        """Return the run that a path leads to: the path itself, or the latest run, even without episodes.
 
         Raises:
             InputError: there is no run, or its folder contains links or special files.
         """
-        return cls(run_folder(path))
+        return cls(run_folder(path, started=False))
 
     def file(self, stream: str) -> Path:
         return self.path / f"{stream}.jsonl"

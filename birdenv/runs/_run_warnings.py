@@ -19,6 +19,9 @@ _ANSWER: Final = "submit_sql"
 """In a game with this move, only this move is an answer."""
 
 _UNREAD: Final = (MALFORMED, NO_CALL)
+_NO_SQL: Final = "no fenced SQL"
+"""The note about a message of a model that the published protocol submits as `ERROR!`."""
+
 _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after two tries")
 """Notes about a user's model that gave nothing usable (`birdenv.users.model_user`)."""
 
@@ -80,8 +83,9 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
             f"{arena.game.name} are {', '.join(seat.by_name)}."
         )
     noted = model_figures(runs).get("model_faults", {})
-    why = _listed(noted.pop(seat.name, {}))
-    if unread:
+    own = noted.pop(seat.name, {})
+    why = _listed(own)
+    if unread := unread + own.get(_NO_SQL, 0):
         lines.append(f"{counted(unread, 'message')} of the agent could not be read as a move{why}.")
     answers = {_ANSWER} & seat.by_name.keys() or seat.by_name.keys()
     played = [run for run in runs if "example" in run]

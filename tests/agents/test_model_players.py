@@ -14,6 +14,7 @@ from birdenv.dialogue import Event, Move, make_game, play, replay
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
+from birdenv.runs.episodes import RunEpisodes
 from birdenv.testing.openai_server import (
     Call,
     ScriptedDialogue,
@@ -310,3 +311,15 @@ def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Sta
     assert found.overall["usage_of_others"]["user"]["calls"] == 4
     assert "Notes on the system's model: no call 2" in found.text
     assert "Usage of the user: model calls 4, prompt tokens" in found.text
+
+
+def test_a_run_and_an_episode_say_that_a_model_wrote_no_sql(server: Start, tmp_path: Path) -> None:
+    running = server(ScriptedTurn(content="I would count them."))
+    models = ModelSettings(base_url=running.url)
+    with pytest.warns(UserWarning, match=r"2 messages of the agent .* \(no fenced SQL 2, no tags \d\)"):
+        run_episodes("c-interact", "llm-markup:m", instances=["library_1"], models=models, output=tmp_path)
+    with RunEpisodes(tmp_path) as episodes:
+        shown = episodes.shown("library_1")
+        assert shown.facts["faults of the system's model"].startswith("no fenced SQL 2")
+        assert shown.facts["usage"].endswith(" completion tokens")
+        assert "private_calls.jsonl" in episodes.notes[0]

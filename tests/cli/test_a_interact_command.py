@@ -51,6 +51,11 @@ def test_the_figure_is_the_mean_of_the_rewards(birdenv: Command, tmp_path: Path)
     )
 
 
+def test_each_episode_of_a_small_run_has_a_line(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("a-interact", "--agent", "oracle", "-n", 1, "-o", tmp_path)
+    assert "  completed  Phase 1, submission 1: passed; Phase 2, submission 1: passed\n" in ran.out
+
+
 def test_patience_is_a_setting(birdenv: Command, tmp_path: Path) -> None:
     budgets = []
     for patience in (0, 5):
@@ -169,6 +174,8 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
         (("--user", "nobody"), "unknown user 'nobody'; known users of a-interact: human, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
+        (("--agent", "./mine.py:best"), "or give mine:best (the module without .py), from its folder"),
+        (("--agent", "gpt-4o"), "or give module:factory, or llm:gpt-4o if this is a language model"),
         (("--agent", "no_such_file:agent"), "no module 'no_such_file', neither installed"),
         (("--user-style", "loud"), "--user-style"),
         (("--user-style", "terse", "--profile", "adk"), "needs the profile strict"),

@@ -336,3 +336,16 @@ def test_merge_needs_no_database(birdenv: Command, demo: Path, tmp_path: Path) -
     assert ran.code == 0, ran
     ran = birdenv("data", "merge", demo / "c_interact.jsonl", public, out)
     assert "oracle passed: 38" in ran.out and "not tried: no database: 0" in ran.out
+
+
+def test_another_ctrl_c_at_the_end_prints_no_traceback() -> None:
+    program = """
+import atexit, os, signal, sys
+from birdenv.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["birdenv", "--version"]
+main()
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran

@@ -146,7 +146,7 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
     assert ran.code == 0
     assert ran.out.startswith(f"[inspect] run_dir = {run_dir}\n\n=== ESM issue breakdown ===\n")
     assert "          ok:   3  ( 33.3%)\n" in ran.out
-    assert "[pred_fail]\n- idx=7 em=False esm=False etm=None\n  error: missing: no such column" in ran.out
+    assert "[pred_fail]\n- idx=7 em=False esm=False\n  error: missing: no such column" in ran.out
     assert "[mismatch]\n- idx=2" in ran.out
     assert "[ok]" not in ran.out
     assert "idx=" not in birdenv("inspect", "--run-dir", run_dir, "--max-examples", "0").out

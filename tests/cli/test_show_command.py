@@ -61,7 +61,7 @@ def test_a_failed_episode_is_told(birdenv: Command, run: Path) -> None:
         assert flat(event["data"]) in flat(ran.out) and flat(event["metadata"]["reply"]) in flat(ran.out)
     assert "3 rows missing, 3 rows extra, 5 cells wrong; 12 expected, 12 rows returned" in flat(ran.out)
     assert "Phase 1, debug attempt wrong result 0" in flat(ran.out)
-    assert "the fault is the agent's" in ran.out
+    assert "Outcome: wrong result; reward 0; the agent is at fault" in ran.out
 
 
 def test_private_parts_are_shown_only_when_asked_for(birdenv: Command, run: Path) -> None:

@@ -94,6 +94,7 @@ def test_repeats(birdenv: Command, tmp_path: Path) -> None:
         ran = birdenv(*arguments, "--repeats", "2", "--verbose")
         assert ran.code == 0
         assert "pass^2 " in ran.out
+        assert game == "bird" or "\nPhase 2, after debug " in ran.out
         assert " repeat 1 " in ran.err
         shown = birdenv("summary", tmp_path / game).out
         assert "3 tasks" in shown and "6 of 6 finished (2 of each task)" in shown

@@ -12,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from birdenv.envs.wrappers import ChatMessages, Markup
+from birdenv.errors import InputError
 
 IDS = ("birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0")
 
@@ -23,7 +24,7 @@ pytestmark = [
 
 @pytest.fixture(params=IDS)
 def made(request: pytest.FixtureRequest, settings: dict[str, dict[str, str]]) -> Any:
-    env = gymnasium.make(request.param, **settings[request.param])
+    env = gymnasium.make(request.param, disable_env_checker=False, **settings[request.param])
     yield env
     env.close()
 
@@ -138,3 +139,13 @@ def test_a_step_needs_a_running_episode(made: Any) -> None:
         pass
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(action)
+
+
+def test_a_mistyped_task_id_costs_only_its_own_reset(settings: dict[str, dict[str, str]]) -> None:
+    for name in IDS:
+        env = gymnasium.make(name, **settings[name])
+        with pytest.raises(InputError, match="no task 'nope'"):
+            env.reset(options={"instance_id": "nope"})
+        env.reset(seed=0)
+        assert len(env.step({"kind": 2, "text": "SELECT 1"})) == 5
+        env.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,11 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     target = tmp_path / "merged"
     with pytest.raises(InputError, match=r"2 episode\(s\) are missing from the parts: 2, 4; give all parts"):
         merge_runs([first], target)
+    with pytest.raises(InputError, match=f"{first.name} is given 2 times: give each part once"):
+        merge_runs([first, first], target)
+    again = shutil.copytree(first, tmp_path / "again")
     with pytest.raises(InputError, match=r"3 episode\(s\) occur in several parts: 1, 3, 5"):
-        merge_runs([first, second, first], target)
+        merge_runs([first, second, again], target)
     with pytest.raises(InputError, match="they differ in seed: 2 then, 7 now"):
         merge_runs([first, part(tmp_path / "seed", "2/2", seed=7)], target)
     config = json.loads((second / "config.json").read_text())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.runs import RunDirectory
+from birdenv.runs import RunDirectory, run_folder
 
 
 def records(name: str, **fields: object) -> dict[str, dict[str, object]]:
@@ -45,6 +45,17 @@ def test_latest_waits_for_the_configuration(tmp_path: Path) -> None:
     assert not (tmp_path / "latest").exists()
     directory.write_json("config.json", {})
     assert (tmp_path / "latest").resolve() == directory.path.resolve()
+
+
+def test_readers_pass_over_a_run_that_failed_to_start_but_resuming_does_not(tmp_path: Path) -> None:
+    played = begin(tmp_path)
+    assert run_folder(tmp_path) == played.path, "no run has episodes, so the latest counts"
+    played.append(records("a"))
+    failed = begin(tmp_path)
+    assert run_folder(tmp_path) == played.path
+    assert RunDirectory.existing(tmp_path).path == failed.path
+    failed.append(records("a"))
+    assert run_folder(tmp_path) == failed.path
 
 
 def test_a_real_folder_called_latest_is_left_alone(tmp_path: Path) -> None:

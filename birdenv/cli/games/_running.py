@@ -139,7 +139,7 @@ def run_game(
     finally:
         opened.close()
     print(visible(summary.first_screen), end="")
-    _print_places(directory, each_episode=not folder.verbose)
+    _print_places(game, directory, each_episode=not folder.verbose)
     if line := llm.ledger.line():
         print(f"Models: {line}")
     found = run_warnings(arena, directory.read("runs").values())
@@ -154,11 +154,11 @@ def run_game(
     return directory
 
 
-def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
+def _print_places(game: Game, directory: RunDirectory, *, each_episode: bool) -> None:
     """Print where the results are and how to show an episode, and list the episodes of a small run."""
     records = list(directory.read("runs").values())
     if len(records) <= _SHOWN and each_episode:
-        print("\n".join(map(episode_line, records)))
+        print("\n".join(episode_line(game, record) for record in records))
     print(f"Results: {directory.path}")
     if records:
         first = visible(shlex.quote(name_of(records[0])))
@@ -180,16 +180,17 @@ def _with_model(player: str, models: ModelSettings) -> str:
     return model if name == "llm" and model else f"{name}:{model}" if model else name
 
 
-def episode_line(record: Mapping[str, Any]) -> str:
-    """Return a line about an episode: its id, reward and status, and its attempts or its error.
+def episode_line(game: Game, record: Mapping[str, Any]) -> str:
+    """Return a line about an episode: its id, reward and status, and its verdicts or its error.
 
     Args:
+        game: the game of the episode.
         record: the episode's line in runs.jsonl.
     """
-    result = record.get("result", {})
-    attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
-    earned = record["reward"] if "reward" in record else result.get("ex", 0)
-    what = record.get("error") or attempts or result.get("verdict") or ""
+    phases = game.display.phases(record) if "example" in record else ()
+    verdicts = "; ".join(f"{phase.title}: {phase.verdict.replace('_', ' ')}" for phase in phases)
+    earned = record["reward"] if "reward" in record else record.get("result", {}).get("ex", 0)
+    what = record.get("error") or verdicts
     return visible(f"{name_of(record):<16} {earned:<4} {record['status']}  {what}".rstrip())
 
 
@@ -207,7 +208,7 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, opened: OpenRun, *, v
             spent = plan.models.ledger.line()
             move(advance=1, note=spent)
             if verbose:
-                text = episode_line(record) + (f"  [{spent}]" if spent else "")
+                text = episode_line(plan.arena.game, record) + (f"  [{spent}]" if spent else "")
                 console.print(text, highlight=False, markup=False, soft_wrap=True)
 
         return run(plan, directory, progress=advance, opened=opened)

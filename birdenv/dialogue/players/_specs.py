@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import PurePath
 from typing import Any, Final, TypeVar
 
 from birdenv.dialogue.move import Move, View, as_move
@@ -195,10 +196,20 @@ class PlayerSpec:
         return "user" if self.group == USERS else "agent"
 
     def _unknown(self, why: str = "") -> InputError:
-        known = ", ".join(player_names(self.group, self.game)) or "none; is birdenv installed with pip?"
+        names = player_names(self.group, self.game)
+        known = ", ".join(names) or "none; is birdenv installed with pip?"
         kind, of_game = self._kind, f" of {self.game}" if self.game else ""
         ours = f"known {kind}s{of_game}: {known}"
-        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give module:factory{why}")
+        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give {self._instead(names)}{why}")
+
+    def _instead(self, names: Sequence[str]) -> str:
+        """Return what the user may have meant by the spec."""
+        module, _, rest = self.spec.partition(":")
+        if module.endswith(".py"):
+            return f"{PurePath(module).stem}:{rest or 'FACTORY'} (the module without .py), from its folder"
+        if self.spec and not rest and "llm" in names:
+            return f"module:factory, or llm:{module} if this is a language model"
+        return "module:factory"
 
     def _not_imported(self, why: str) -> InputError:
         return InputError(f"{self._kind} {self.spec!r} cannot be imported: {why}")

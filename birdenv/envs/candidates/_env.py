@@ -12,7 +12,7 @@ from gymnasium import spaces
 from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import EzPickle
 
-from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs._gymnasium import checked_render_mode, transcript_text
 from birdenv.envs.candidates._compiled import CompiledSession
 from birdenv.envs.candidates._observation import CandidateState, observation_space
 from birdenv.envs.candidates._session import CandidatesSession
@@ -25,7 +25,6 @@ from birdenv.envs.candidates._setting import (
     Drawn,
 )
 from birdenv.envs.candidates._tables import TaskTables
-from birdenv.errors import InputError
 
 
 class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
@@ -91,9 +90,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             max_candidates=max_candidates,
             **settings,
         )
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'ansi'")
-        self.render_mode = render_mode
+        self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self._setting = CandidateSetting(
             prices, refusals, questions, candidates, max_spans, max_candidates, **settings
         )

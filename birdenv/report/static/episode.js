@@ -40,7 +40,7 @@ function one(shown, run, parting) {
   return el("article", { "aria-label": title(runs[run], run) },
     runs.length > 1 ? el("h2", {}, title(runs[run], run)) : "",
     el("p", { class: "about" }, visible([...who, ...facts].join(" · "))),
-    el("p", {}, verdict(shown.outcome), `, reward ${(shown.reward ?? 0).toLocaleString("en", { maximumFractionDigits: 3 })}`, shown.culprit ? `; the fault is the ${visible(shown.culprit)}'s` : ""),
+    el("p", {}, verdict(shown.outcome), `, reward ${(shown.reward ?? 0).toLocaleString("en", { maximumFractionDigits: 3 })}`, shown.culprit ? `; the ${visible(shown.culprit)} is at fault` : ""),
     shown.error ? words(shown.error) : "",
     shown.phases ? table("Attempts", ["Attempt", "Verdict", "Reward"], shown.phases.map(([name, word, reward]) => [name, verdict(word), reward ?? "–"])) : "",
     shown.request ? el("section", { class: "request-box", "aria-label": "Request" }, el("h3", {}, "Request"), shown.terms ? marked(shown.request, shown.terms) : words(shown.request)) : "",

@@ -74,12 +74,12 @@ def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> 
         lines += ["", f"[{name}]"] if shown else []
         for record in shown:
             lines += _example(record)
-    lines += ["", f"ESM: {METRIC_WORDS['esm']}."]
     return "\n".join(lines) + "\n"
 
 
 def _example(record: Mapping[str, Any]) -> list[str]:
-    scores = " ".join(f"{field}={record.get(field)}" for field in ("idx", "em", "esm", "etm"))
+    fields = [field for field in ("idx", "em", "esm", "etm") if record.get(field) is not None]
+    scores = " ".join(f"{field}={record[field]}" for field in fields)
     why = record.get("error") or record.get("reason")
     return [
         f"- {scores}",

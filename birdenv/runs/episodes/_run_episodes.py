@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
+from birdenv.dialogue.arena import listed
 from birdenv.dialogue.games import Game, find_game, game_names
 from birdenv.dialogue.measures import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.move import HOUSE
@@ -21,9 +22,10 @@ from birdenv.runs.episodes._result_difference import ResultDifference, result_di
 from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent, result_table
 from birdenv.runs.export import arena_of
 from birdenv.runs.regrade._data import limits_of, place_of, source_of
-from birdenv.runs.summaries import RecordedRun, read_run
+from birdenv.runs.summaries import RecordedRun, read_run, usage_text
 
-_FACTS: Final = ("database", "category", "difficulty", "questions", "max_questions", "turns", "usage")
+_FACTS: Final = ("database", "category", "difficulty", "questions", "max_questions", "turns")
+_CALLS_NOTE: Final = "Everything that the models wrote is in the file private_calls.jsonl of the run."
 _OF_RESULT: Final = {"db_id": "database", "difficulty": "difficulty"}
 
 
@@ -76,8 +78,7 @@ class RunEpisodes:
             return [instance]
         found = [name for name, at in self._places.items() if self.run.records[at]["instance_id"] == instance]
         if not found:
-            some = ", ".join(self.names[:3])
-            raise InputError(f"{self.run.path} has no episode {instance!r}; it has {some}, ...")
+            raise InputError(f"{self.run.path} has no episode {instance!r}; it has {listed(self.names)}")
         return found
 
     def request(self, name: str) -> str:
@@ -114,6 +115,11 @@ class RunEpisodes:
         facts = {key: record[key] for key in _FACTS if record.get(key) is not None}
         result = record.get("result") or {}
         facts |= {key: result[of] for of, key in _OF_RESULT.items() if result.get(of) is not None}
+        facts |= {"usage": usage_text(record["usage"])} if record.get("usage") else {}
+        for seat, kinds in record.get("model_faults", {}).items():
+            facts[f"faults of the {seat}'s model"] = ", ".join(f"{kind} {n}" for kind, n in kinds.items())
+        if "model_faults" in record and _CALLS_NOTE not in self.notes:
+            self.notes.append(_CALLS_NOTE)
         example = record.get("example")
         if example is None:  # skipped, or it could not begin
             return ShownEpisode(

@@ -2,7 +2,7 @@
 
 from birdenv.runs.summaries._comparison import RunComparison, compare, run_letter
 from birdenv.runs.summaries._comparison_text import comparison_text
-from birdenv.runs.summaries._episode_figures import Outcome
+from birdenv.runs.summaries._episode_figures import Outcome, usage_text
 from birdenv.runs.summaries._first_screen import breakdown, first_screen, reference_block
 from birdenv.runs.summaries._means_over_tasks import Estimate
 from birdenv.runs.summaries._run_report import RunReport, report
@@ -23,4 +23,5 @@ __all__ = [
     "reference_block",
     "report",
     "run_letter",
+    "usage_text",
 ]

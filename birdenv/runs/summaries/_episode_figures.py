@@ -52,6 +52,15 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
     return found
 
 
+def usage_text(used: Mapping[str, float]) -> str:
+    """Return the usage of models, by field of `birdenv.dialogue.Usage`, in words."""
+    parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
+    parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
+    parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []
+    parts += [f"{used['completion_tokens']:,.0f} completion tokens"] if "completion_tokens" in used else []
+    return ", ".join(parts)
+
+
 def model_lines(figures: dict[str, Any]) -> list[str]:
     """Return the figures from `model_figures` as lines of text."""
     lines = [

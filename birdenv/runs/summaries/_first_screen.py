@@ -1,23 +1,25 @@
-"""The first screen of a summary (at most 15 lines), and the breakdown by groups of tasks."""
+"""The first screen of a summary (usually at most 15 lines), and the breakdown by groups of tasks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Final
 
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
 from birdenv.runs._run_folder import player_name
-from birdenv.runs.summaries._episode_figures import USAGE, model_figures
+from birdenv.runs.summaries._episode_figures import USAGE, model_figures, usage_text
 from birdenv.runs.summaries._means_over_tasks import NAME_WIDTH, figure_line
 from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 
 _LINES: Final = 15
-_FEWEST_FIGURES: Final = 3
+"""With all figures, costs and hints, the screen may have more lines. Notes only use what is left."""
+
 _MOST_NOTES: Final = 2
 _WIDTH: Final = 100
 
@@ -32,8 +34,7 @@ def first_screen(report: RunReport) -> str:
     after = [_row("Repeats", repeats)] if (repeats := _repeats(report)) else []
     after += [_row(name, text) for name, text in report.details.screen.items()]
     after += [_row(f"Cost, {seat}", text) for seat, text in _costs(report).items()]
-    after += [_row("Note", _short(note)) for note in _notes(report)]
-    after += [_row(f"Next, {what}", command) for what, command in _next_commands(report).items()]
+    following = [_row(f"Next, {what}", command) for what, command in _next_commands(report).items()]
 
     has_intervals = any(of.method != "none" for of in report.figures)
     databases = len({o.database for o in run.outcomes if o.rated} - {None})
@@ -41,9 +42,9 @@ def first_screen(report: RunReport) -> str:
         over = f"over {databases} databases" if databases > 1 else ""
         before.append(f"{'95 % intervals':<46}{'over tasks':<18}{over}".rstrip())
     main = [of for of in report.figures if of.measure.headline and of.measure not in USAGE.values()]
-    room = max(_FEWEST_FIGURES, _LINES - len(before) - len(after))
-    figures = [figure_line(of, last=over_databases(of) if databases > 1 else "") for of in main[:room]]
-    return "\n".join([*before, *figures, *after]) + "\n"
+    before += [figure_line(of, last=over_databases(of) if databases > 1 else "") for of in main]
+    room = _LINES - len(before) - len(after) - len(following)
+    return "\n".join([*before, *after, *_notes(report, room), *following]) + "\n"
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
@@ -133,15 +134,7 @@ def _costs(report: RunReport) -> dict[str, str]:
     """Return the cost of each seat's models. The agent reports its own."""
     used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
     others = model_figures(report.run.records).get("usage_of_others", {})
-    return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
-
-
-def _cost(used: dict[str, float]) -> str:
-    parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
-    parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
-    parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []
-    parts += [f"{used['completion_tokens']:,.0f} completion tokens"] if "completion_tokens" in used else []
-    return ", ".join(parts)
+    return {seat: usage_text(of) for seat, of in {"agent": used, **others}.items() if of}
 
 
 def _repeats(report: RunReport) -> str:
@@ -149,14 +142,20 @@ def _repeats(report: RunReport) -> str:
     return next((f"{of.title}: {rates[-1].text()}" for of, rates in report.repeats.items() if rates), "")
 
 
-def _notes(report: RunReport) -> list[str]:
+def _notes(report: RunReport, room: int) -> list[str]:
+    """Return the note about excluded episodes, and the other notes that fit into `room` lines."""
     excluded = exclusions(report.run)
-    return [*([excluded.line(report.run.agent)] if excluded else []), *report.details.notes][:_MOST_NOTES]
+    lines = _wrapped(excluded.line(report.run.agent)) if excluded else []
+    for note in report.details.notes[:_MOST_NOTES]:
+        wrapped = _wrapped(note)
+        if len(lines) + len(wrapped) <= room:
+            lines += wrapped
+    return lines
 
 
-def _short(text: str) -> str:
-    room = _WIDTH - NAME_WIDTH
-    return text if len(text) <= room else f"{text[: room - 3]}..."
+def _wrapped(note: str) -> list[str]:
+    first, *others = wrap(note, _WIDTH - NAME_WIDTH)
+    return [_row("Note", first), *(_row("", line) for line in others)]
 
 
 def _next_commands(report: RunReport) -> dict[str, str]:

@@ -157,7 +157,10 @@ class CInteractRules(InteractRules):
         self._actions += 1
         if move.action == NO_CALL and self.profile.no_call_ends_attempt:
             return self._limited(self._without_submission())
-        said = messages.EMPTY if why == "empty" else messages.refusal(move.action, self._legal())
+        if why in ("malformed", "too_long"):
+            said = f"{self.seats[seat].by_name[move.action].needed()}."
+        else:
+            said = messages.EMPTY if why == "empty" else messages.refusal(move.action, self._legal())
         if self._may_clarify() and self.turns_left > 0:
             self.turns_left -= 1
             return self._limited(self._reply(f"{said} {messages.cost(self.turns_left)}"))

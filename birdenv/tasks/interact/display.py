@@ -16,9 +16,13 @@ _NEVER_SUBMITTED: Final = "malformed"
 
 def _phases(record: Record) -> Sequence[Phase]:
     return [
-        Phase(f"Phase {each['phase']}, {each['attempt']} attempt", str(each["status"]), each["reward"])
+        Phase(f"Phase {each['phase']}, {_words(each['attempt'])}", str(each["status"]), each["reward"])
         for each in record.get("attempts", ())
     ]
+
+
+def _words(attempt: str | int) -> str:
+    return f"submission {attempt}" if isinstance(attempt, int) else f"{attempt} attempt"
 
 
 def _subject(event: Event) -> str:

@@ -60,7 +60,8 @@ class SqlSettings(Settings):
     ] = Field(None, description="Only the tasks with these ids.")
     leave_out: Annotated[str | None, Option(path=True)] = Field(
         None,
-        description="Leave out the tasks of this list, which `birdenv data verify --defects` can write.",
+        description="Leave out the tasks of this list. `birdenv data verify --defects` can write it, and for "
+        "BIRD `birdenv self-check --defects`.",
     )
     ungraded: Literal["skip", "include"] = Field(
         "skip",
@@ -90,7 +91,7 @@ class SqlSettings(Settings):
     fail_doubtful: bool = Field(
         False,
         description="Fail submissions that pass but read no table, or leave a different state from the "
-        "gold's (profile strict).",
+        "gold's. In c-Interact and a-Interact, this needs the profile strict.",
     )
 
     @field_validator("databases", "instances", mode="before")

@@ -25,6 +25,7 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy as evaluate_m
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN
 from stable_baselines3.common.callbacks import EvalCallback
+from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack
 
@@ -102,6 +103,14 @@ def test_wrappers_callbacks_and_masks_find_what_they_look_for(envs: CandidatesVe
         envs.set_attr("layout", None)
     stacked = VecFrameStack(envs, 2)
     assert stacked.reset()["episode"].shape[1] == 2 * envs.observation_space["episode"].shape[0]
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode='rgb_array'")
+def test_their_make_vec_env_makes_single_environments() -> None:
+    made = make_vec_env("birdenv/CInteractCandidates-v0", n_envs=2)
+    made.reset()
+    assert len(made.step(np.zeros(2, dtype=int))[1]) == 2
+    made.close()
 
 
 def test_algorithms_with_masks_and_without_take_it(envs: CandidatesVecEnv) -> None:

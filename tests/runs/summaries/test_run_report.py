@@ -15,7 +15,7 @@ from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
 from birdenv.report.plots import plot
-from birdenv.runs.summaries import compare, comparison_text, read_run, report
+from birdenv.runs.summaries import compare, comparison_text, first_screen, read_run, report
 
 
 @pytest.mark.parametrize("make", [bird, c_interact, a_interact])
@@ -146,6 +146,14 @@ def test_exclusions_are_counted_for_each_agent_with_the_first_reason(tmp_path: P
         2,
         2,
     ]
+
+
+def test_the_first_screen_wraps_the_note_about_exclusions(tmp_path: Path) -> None:
+    why = "the server is lost " * 9
+    records = [bird_record("a", True), bird_record("b", False) | {"status": "infra_error", "error": why}]
+    screen = first_screen(report(read_run(write_run(tmp_path / "run", records))))
+    assert all(len(line) <= 100 for line in screen.splitlines() if not line.startswith("Next"))
+    assert why.strip() in " ".join(screen.split())
 
 
 def test_the_reason_of_an_exclusion_tells_nothing_of_the_gold(tmp_path: Path) -> None:

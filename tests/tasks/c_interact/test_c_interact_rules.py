@@ -110,6 +110,17 @@ def test_a_refused_action_costs_a_question_while_there_are_some(tmp_path: Path) 
     assert not episode.attempts
 
 
+def test_an_action_without_its_text_is_told_what_it_needs(tmp_path: Path) -> None:
+    episode = start(tmp_path, QUERY)
+    for action, data, needs in (
+        ("submit_sql", None, "submit_sql needs sql: code of at most 65,536 characters. "),
+        ("submit_sql", "x" * 65_537, "submit_sql needs sql: code of at most 65,536 characters. "),
+        ("clarify", None, "clarify needs question: text of at most 65,536 characters that is not blank. "),
+    ):
+        episode.apply(SYSTEM, Move(action, data))
+        assert episode.system_view().message.startswith(needs)
+
+
 def test_no_question_is_possible_after_the_first_submission(tmp_path: Path) -> None:
     episode = start(tmp_path, QUERY)
     assert (episode.system_view().turns_left, ask(episode) != "") == (5, True)
