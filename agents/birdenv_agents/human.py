@@ -55,7 +55,6 @@ class Terminal:
     """
 
     def __init__(self, seat: Seat) -> None:
-        self._guide = seat.guide
         self._introduced = False
         self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
         spoken = (word for word, a in self._actions.items() if [f.kind for f in a.fields] == ["text"])
@@ -64,8 +63,7 @@ class Terminal:
     def move(self, view: View) -> Move | None:
         """Show what was said since the last move, and return the move that the person types next."""
         if not self._introduced:
-            told = [] if self._guide in view.instruction else [self._guide]
-            print("\n" + readable("\n\n".join([*told, view.instruction])))
+            print("\n" + readable(view.instruction))
             self._introduced = True
         self._show_message(view)
         possible = {word: action for word, action in self._actions.items() if action.name in view.legal}
@@ -101,7 +99,8 @@ class Terminal:
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
         """Show the last reply and the outcome of the episode."""
         self._show_message(view)
-        shown = ", ".join(f"{name} {value}" for name, value in outcome.items() if value is not None)
+        facts = {name: value for name, value in outcome.items() if isinstance(value, str | int | float)}
+        shown = ", ".join(f"{name} {value}" for name, value in facts.items())
         print(readable(f"The episode is over: {shown}"))
 
     def _show_message(self, view: View) -> None:

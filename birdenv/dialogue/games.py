@@ -299,13 +299,18 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
         if not first["loc"]:
             raise InputError(why) from None
         name, *inside = (str(part) for part in first["loc"])
-        given, what = first["input"], _what_is_allowed(model.model_fields[name])
+        kind = _NUMBERS.get(first["type"].partition("_")[0], "")
+        given, what = first["input"], f"{kind} {_what_is_allowed(model.model_fields[name])}".strip()
         if first["type"] == "literal_error" and not inside:
             raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
         if what and not inside:
             raise SettingError(name, f" must be {what}, got {given!r}") from None
         place = "".join(f".{part}" for part in inside)
         raise SettingError(name, f"{place}: {why}, got {given!r}") from None
+
+
+_NUMBERS: Final = {"int": "a whole number", "float": "a number"}
+"""What Pydantic expected, by the beginning of the error's type."""
 
 
 def _what_is_allowed(field: FieldInfo) -> str:

@@ -58,7 +58,7 @@ def run_folder(path: Path) -> Path:
     if exists(path / "study.sqlite"):
         raise InputError(
             f"{path} is a study, not a run: use `birdenv analyze`, or `birdenv export` with --format cocoa, "
-            "openai, potato or people"
+            "openai, potato, people, ratings or pairs"
         )
     raise InputError(
         f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "

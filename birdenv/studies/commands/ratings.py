@@ -15,6 +15,7 @@ from birdenv.files import check_writable, is_directory, write_bytes
 from birdenv.statistics import counted
 from birdenv.studies.ratings import (
     LEVELS,
+    check_dialogues,
     import_judgements,
     joined,
     judged_folder,
@@ -80,9 +81,11 @@ def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs exactly one folder of a run or a study")
     found = joined(map(read_judgements, added))
+    folder = rating_folder(sources[0])
+    check_dialogues(folder, found)
     before = judged_folder(sources[0])
     both = joined([before, found])
-    import_judgements(rating_folder(sources[0]), found)
+    import_judgements(folder, found)
     counts = (
         len(both.ratings) - len(before.ratings),
         len(both.comparisons) - len(before.comparisons),

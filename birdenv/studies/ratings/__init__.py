@@ -15,6 +15,7 @@ from birdenv.studies.ratings._judgements import (
 )
 from birdenv.studies.ratings._ratings_report import RatingReport, rating_plot, rating_report
 from birdenv.studies.ratings._sources import (
+    check_dialogues,
     import_judgements,
     judged_folder,
     rated,
@@ -33,6 +34,7 @@ __all__ = [
     "Ranking",
     "Rating",
     "RatingReport",
+    "check_dialogues",
     "fleiss_kappa",
     "import_judgements",
     "joined",
