@@ -55,6 +55,8 @@ class Terminal:
     """
 
     def __init__(self, seat: Seat) -> None:
+        # Where people write SQL, the guide repeats the instruction, and describes the web page.
+        self._guide = "" if any(map(_is_code, seat.actions)) else seat.guide
         self._introduced = False
         self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
         spoken = (word for word, a in self._actions.items() if [f.kind for f in a.fields] == ["text"])
@@ -63,7 +65,8 @@ class Terminal:
     def move(self, view: View) -> Move | None:
         """Show what was said since the last move, and return the move that the person types next."""
         if not self._introduced:
-            print("\n" + readable(view.instruction))
+            told = [] if self._guide in view.instruction else [self._guide]
+            print("\n" + readable("\n\n".join([*told, view.instruction])))
             self._introduced = True
         self._show_message(view)
         possible = {word: action for word, action in self._actions.items() if action.name in view.legal}

@@ -131,7 +131,7 @@ def test_oracle_on_mini_dev(
     if database == "financial":
         assert found["gold_empty"] == ["116", "129", "145", "159"]
         assert "116, 129, 145, 159" in (tmp_path / "latest" / "summary.txt").read_text()
-        assert "Note                    The gold SQL of 4 task(s) returns nothing" in ran.out
+        assert "Note                    The gold SQL of 4 tasks returns nothing" in ran.out
 
 
 @pytest.mark.every(4)

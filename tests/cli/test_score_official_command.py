@@ -164,7 +164,7 @@ def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: P
         "c-interact", data, "--agent", "random", *TASKS, "-o", tmp_path / "runs", "--official-files"
     )
     assert ran.code == 0, ran.err
-    assert "sol_sql of 3 task(s), test_cases of 1 task(s), follow_up.sol_sql of 3 task(s)" in ran.err
+    assert "sol_sql of 3 tasks, test_cases of 1 task, follow_up.sol_sql of 3 tasks" in ran.err
     assert "bird.bench25@gmail.com" in ran.err and "[bird-interact-lite GT&Test Cases]" in ran.err
     ran = birdenv("score-official", tmp_path / "runs" / "latest")
     assert "left out: 3 ungraded" in ran.out
@@ -183,7 +183,7 @@ def test_real_tasks(birdenv: Command, shared_data: Path, tmp_path: Path) -> None
     arguments = ["--agent", "asks-first", "-n", "3", "-o", tmp_path, "--official-files"]
     ran = birdenv("c-interact", data, *arguments)
     assert ran.code == 0, ran.err
-    assert "sol_sql of 3 task(s)." in ran.err
+    assert "sol_sql of 3 tasks." in ran.err
     folder = tmp_path / "latest"
     own = json.loads((folder / "overall.json").read_text())
     assert birdenv("score-official", folder, "--out", tmp_path / "score.json").code == 0

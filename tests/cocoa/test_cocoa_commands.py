@@ -29,7 +29,7 @@ def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -
     for form in ("cocoa", "openai", "potato"):
         assert birdenv("export", tmp_path / "run", "-f", form, "-o", tmp_path / form).code == 0
     failed = birdenv("export", tmp_path / "run", "-f", "cocoa", "--min-reward", "2", "-o", tmp_path / "none")
-    assert "0 dialogues" in failed.out, failed
+    assert failed.code == 2 and "there is nothing to export" in failed.err, failed
     examples = read_examples(tmp_path / "cocoa")
     assert [each.scenario for each in examples] == scenarios
     assert all(each.outcome and each.outcome["reward"] == 1 for each in examples)
