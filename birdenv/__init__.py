@@ -1,8 +1,8 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
-Once both this package and Gymnasium are imported, `birdenv/CInteract-v0`, `birdenv/AInteract-v0`,
-`birdenv/BirdSql-v0` and other environments are registered with Gymnasium. All other parts of birdenv are
-imported on first use.
+Importing both this package and Gymnasium, in either order, registers `birdenv/CInteract-v0`,
+`birdenv/AInteract-v0`, `birdenv/BirdSql-v0` and other environments with Gymnasium. All other parts of birdenv
+are imported on first use.
 """
 
 from __future__ import annotations

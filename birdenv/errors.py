@@ -1,13 +1,13 @@
 """The errors of birdenv, grouped by who is at fault.
 
-* Errors of the agent (bad SQL, malformed actions) are never exceptions. They are values, such as a
-  `QueryError` or the status of a verdict. They cost what the protocol says, and the episode continues.
-* `InputError` is an error of the caller: a wrong path, file, option or record. The command line prints the
+* Agent errors (bad SQL, malformed actions) are never exceptions. They are values, such as a `QueryError` or
+  the status of a verdict. The protocol decides what they cost, and the episode continues.
+* `InputError` is the caller's error: a wrong path, file, option or record. The command line prints the
   message as one line, and exits with code 2.
-* `BenchmarkError` is an error of the benchmark: gold SQL or set-up statements that do not run. It ends only
-  the episode in which it occurs.
-* `InfrastructureError` is an error of the machine: a server that is lost, full or unreachable. No SQL is to
-  blame, and trying again may help. The command line exits with code 3.
+* `BenchmarkError` is an error in the benchmark: gold SQL or set-up statements that do not run. It ends only
+  the current episode.
+* `InfrastructureError` is an infrastructure failure: a server that is lost, full or unreachable. No SQL is to
+  blame, and a retry may help. The command line exits with code 3.
 * `RunEndedError` ends the whole run. Finished episodes are kept.
 """
 
@@ -44,7 +44,8 @@ class InputError(BirdenvError):
 class SettingError(InputError):
     """A setting has an invalid value.
 
-    The message begins with the name of the setting. Commands show the name of their option instead.
+    The message begins with the name of the setting. Commands show the name of the corresponding option
+    instead.
 
     Args:
         name: the name of the setting.
@@ -59,26 +60,26 @@ class SettingError(InputError):
         return self.under(self.name)
 
     def under(self, name: str) -> str:
-        """Return the message with `name` in place of the name of the setting."""
+        """Return the message with `name` in place of the setting's name."""
         return f"{name}{self.args[1]}"
 
 
 class BenchmarkError(BirdenvError):
-    """A task of the benchmark is broken: its gold SQL or its set-up SQL does not run."""
+    """A task in the benchmark is broken: its gold SQL or its set-up SQL does not run."""
 
 
 class InfrastructureError(BirdenvError):
-    """A resource that an episode needs is lost or unreachable. Trying again may help.
+    """A resource that an episode needs is lost or unreachable. A retry may help.
 
     Attributes:
-        retried: True if several attempts have already failed, so that callers should not try again.
+        retried: True if several attempts have already failed, so callers should not retry.
     """
 
     retried: ClassVar[bool] = False
 
 
 class RunEndedError(InfrastructureError):
-    """The run has to end, because every further episode would fail for the same reason.
+    """The run has to end, because all remaining episodes would fail for the same reason.
 
     Examples are a rejected API key, a spent budget and a full disk.
     """
@@ -87,11 +88,11 @@ class RunEndedError(InfrastructureError):
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return a description of the first invalid field of a record.
+    """Return a description of the first invalid field in a record.
 
     Args:
         error: the error that Pydantic raised for the record.
-        known: the names of all valid fields. They are listed if the record has an unknown field.
+        known: the names of all valid fields, which are listed if the record has an unknown field.
     """
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")

@@ -1,6 +1,6 @@
-"""Read and write whole files. Every error is raised as an `InputError` that names the file.
+"""Read and write whole files. All errors are raised as `InputError`, with the name of the file.
 
-birdenv parses all JSON with `parse_json`, and writes all whole files with `write_text` or `write_bytes`.
+In birdenv, only `parse_json` parses JSON, and only `write_text` and `write_bytes` write whole files.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Raise errors of the `with` block, such as a missing file or bad UTF-8, as an `InputError`.
+    """Convert file errors in the `with` block, such as a missing file or bad UTF-8, to `InputError`.
 
     Args:
         path: the file that the message names.
@@ -95,10 +95,10 @@ def check_regular(path: Path) -> None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of an untrusted file, including line feeds, with their numbers from 1.
+    """Yield each line of an untrusted file, with its number (from 1) and its line feed.
 
     Raises:
-        InputError: the path is not a regular file, cannot be read, or has a line of more than 64 MiB.
+        InputError: the path is not a regular file, cannot be read, or has a line longer than 64 MiB.
     """
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
@@ -144,7 +144,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return a single SHA-256 for all Python files of birdenv, computed from their paths and contents."""
+    """Return one SHA-256 digest of the paths and contents of all Python files in birdenv."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -154,7 +154,7 @@ def code_digest() -> str:
 
 
 def file_identity(*paths: Path | None) -> Hashable:
-    """Return a value that changes when any of the files or folders changes, without reading them."""
+    """Return a value that changes when any of the files or folders changes. Their contents are not read."""
     found: list[Any] = []
     for path in paths:
         try:
@@ -168,7 +168,7 @@ def file_identity(*paths: Path | None) -> Hashable:
 
 
 def read_text(path: Path) -> str:
-    """Return the contents of a UTF-8 file as text, without a byte-order mark.
+    """Return the contents of a UTF-8 file as text, minus any byte-order mark.
 
     Raises:
         InputError: the file does not exist, cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git
@@ -226,8 +226,8 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
     Args:
         value: the JSON value.
         where: a description of the value for error messages.
-        depth: the depth at which the value is nested in a larger value.
-        most: the maximum depth.
+        depth: the nesting depth of the value within a larger value.
+        most: the maximum nesting depth.
     """
     if isinstance(value, str):
         half = None if value.isascii() else _SURROGATE.search(value)
@@ -244,7 +244,7 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
 
 
 def read_json(path: Path) -> Any:
-    """Return the JSON value of a file. Raises `InputError` if the file cannot be read or parsed."""
+    """Read a JSON file and return its value. Raises `InputError` if the file cannot be read or parsed."""
     value = parse_json(read_text(path), str(path))
     check_text(value, str(path))
     return value
@@ -316,7 +316,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a whole file of bytes, in the same way as `write_text`."""
+    """Write a whole binary file, in the same way as `write_text`."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -25,15 +25,15 @@ class PluginError(InputError):
 
 
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group, keyed by name.
+    """Return the entry points in a group, keyed by name.
 
-    If several packages use the same name, an entry point of birdenv takes precedence.
+    If several packages use the same name, birdenv's own entry point takes precedence.
     """
     return _installed(group, tuple(sys.path))
 
 
 def load_plugin(entry: EntryPoint) -> Any:
-    """Import the object that an entry point refers to, and return it.
+    """Import and return the object that an entry point refers to.
 
     Raises:
         PluginError: the import fails, for example because a module is missing.

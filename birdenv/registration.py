@@ -1,7 +1,7 @@
 """Register the environments with Gymnasium as soon as Gymnasium is imported.
 
 `import birdenv` does not import Gymnasium itself, because that would double the start-up time of commands.
-Neither commands nor the processes of players need Gymnasium.
+Neither commands nor player processes need Gymnasium.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def register_environments() -> None:
-    """Register the environments with Gymnasium: now if it is already imported, otherwise on its import."""
+    """Register the environments with Gymnasium now if it is already imported, or else when it is imported."""
     if "gymnasium" in sys.modules:
         _register()
     else:

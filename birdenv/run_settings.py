@@ -1,4 +1,4 @@
-"""The settings of a run, as `run_episodes`, the command line, workers and `config.json` use them."""
+"""The settings of a run, which `run_episodes`, the command line, workers and `config.json` share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 
 
 class RunSettings(BaseModel):
-    """The settings of a run, except for the settings of the game and its players.
+    """The settings of a run, not counting the settings of the game and its players.
 
     Commands have an option for each field with a description. Workers receive all settings. Three fields have
     no description:
 
     Attributes:
-        episodes: the number of episodes to play, from the first on; None to play all episodes.
-        options: the options of the players, by name.
+        episodes: the number of episodes to play, starting with the first; None to play all episodes.
+        options: the players' options, by name.
         models: the settings of the language models.
     """
 
@@ -75,7 +75,7 @@ class RunSettings(BaseModel):
         """Return the settings as `config.json` records them.
 
         Raises:
-            InputError: a file of prompts cannot be read.
+            InputError: a prompt file cannot be read.
         """
         models = self.models.config()
         default = type(self).model_fields["move_timeout"].default
@@ -91,7 +91,7 @@ class RunSettings(BaseModel):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return a copy of the settings for workers, which may run in another folder, environment or machine.
+        """Return a copy of the settings for workers, which may run in another folder or on another machine.
 
         The copy contains no API keys.
 

@@ -14,12 +14,13 @@ DOCS = Path(__file__).resolve().parent
 
 _HEAD = """# Speed
 
-birdenv's speed in comparison with other ways of doing the same work. `make bench` measures it on your
-machine, and `docs/speed_page.py` makes this page from such a measurement. The contenders of a row take turns
-within one run, so that a busy machine slows both: compare ratios, not times.
+This page compares birdenv's speed with that of other ways of doing the same work. `make bench` measures it on
+your machine, and `docs/speed_page.py` makes this page from such a measurement. The contenders of a row take
+turns within one run, so that a busy machine slows both: compare ratios, not times.
 
-A figure with "x" says how many times as fast birdenv is, unless its row says otherwise.
-EX is execution accuracy: the share of answers whose rows are those of the gold SQL.
+A figure with "x" says how many times as fast birdenv is, unless its row says otherwise. The last column has
+the middle half of the measurements. EX is execution accuracy: the share of answers whose rows are those of
+the gold SQL.
 """
 
 

@@ -165,7 +165,7 @@ class Reader:
                 main()
             shown = self.capsys.readouterr()
             assert ended.value.code in (None, 0), (words, shown.err)
-            assert "broke off" not in shown.err
+            assert "ended early" not in shown.err
             return shown.out
         assert words[:2] == ["python", "-m"], f"{words}: is not run, so a line before the block must say so"
         done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)

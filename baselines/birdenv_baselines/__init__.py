@@ -1,1 +1,1 @@
-"""Baseline reports: scripts that print the tables shown in the README."""
+"""Baselines to compare with: trained policies, the best reachable return, speed, and a page of results."""

@@ -1,4 +1,4 @@
-"""Train policies that learn when to ask, evaluate them on a database that they have not seen, and report.
+"""Train policies that learn when to ask, evaluate them on a database that was held out, and write a report.
 
 Run `train` first, then `evaluate`, which also writes the report. `evaluate --policy my.zip` measures a model
 of your own. The commands need the extra `rl` with a CPU build of torch (see docs/learning.md), because PyPI's
@@ -129,7 +129,7 @@ def evaluate(
 
 
 def _compare_policy(policy: Policy, name: str, split: Split) -> None:
-    """Print the return of a policy on each test, beside those of the policies without learning."""
+    """Print the return of a policy on each test, beside the returns of the policies without learning."""
     from birdenv_baselines.training._compare import TEST_ENVS, compare
     from birdenv_baselines.training._training_report import table
 
@@ -207,7 +207,6 @@ def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:
 
 
 def _learners():  # type: ignore[no-untyped-def]
-    """Import the module that needs torch, and return it."""
     try:
         from birdenv_baselines.training import _learners
     except ModuleNotFoundError as error:
@@ -220,7 +219,7 @@ def _learners():  # type: ignore[no-untyped-def]
 
 
 def main() -> None:
-    """Run the commands. The exit code is 2 for input that cannot be used."""
+    """Run the command line, and exit with code 2 if the input cannot be used."""
     try:
         app()
     except BirdenvError as error:

@@ -1,9 +1,8 @@
-"""Write a page with results on published systems, published verdicts, agents, and the simulated user.
+"""Write the page of results: published systems, published verdicts, agents, and the simulated user.
 
     python -m birdenv_baselines.results [--out docs/results.md]
 
-It reads the benchmark files in the folder named by `BIRDENV_SHARED_DATA` or `--data`. It downloads nothing
-and calls no language model. No figure on the page is written by hand.
+The benchmark files are in the folder that `--data` or `BIRDENV_SHARED_DATA` names.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ AGENTS: Final = ("never-asks", "asks-first", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A published system, and whether it answers each question correctly by either rule."""
+    """A published system, and which questions it answers correctly by strict and by BIRD's comparison."""
 
     name: str
     strict: tuple[bool, ...]
@@ -49,28 +48,28 @@ class System:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return the lines of a table in Markdown, and a blank line."""
+    """Return the lines of a Markdown table, followed by a blank line."""
     lines = [head, ["---"] * len(head), *rows]
     return [*(f"| {' | '.join(map(str, line))} |" for line in lines), ""]
 
 
 def paragraph(text: str) -> list[str]:
-    """Return the lines of a paragraph, and a blank line."""
+    """Return the wrapped lines of a paragraph, followed by a blank line."""
     return [*textwrap.wrap(text, 116, break_long_words=False, break_on_hyphens=False), ""]
 
 
 def rate(passed: int, total: int) -> str:
-    """Return a rate in percent with its confidence interval over tasks."""
+    """Return a share in percent with its confidence interval, such as `62.5 (58.1 to 66.7)`."""
     return f"{100 * passed / total:.1f} {percent(wilson(passed, total))}"
 
 
 def percent(interval: Interval | None, sign: str = "") -> str:
-    """Return the interval of a share in percent, or an empty text."""
+    """Return a confidence interval in percent, such as `(58.1 to 66.7)`, or an empty string for None."""
     return "" if interval is None else f"({100 * interval.low:{sign}.1f} to {100 * interval.high:{sign}.1f})"
 
 
 def compare(first: Sequence[bool], second: Sequence[bool]) -> tuple[str, str]:
-    """Return the second rate minus the first on the same tasks, with its interval, and the p-value."""
+    """Return the difference of two rates on the same tasks with its interval, and McNemar's p-value."""
     pairs = list(zip(first, second, strict=True))
     both, neither = pairs.count((True, True)), pairs.count((False, False))
     only_first, only_second = pairs.count((True, False)), pairs.count((False, True))
@@ -80,12 +79,12 @@ def compare(first: Sequence[bool], second: Sequence[bool]) -> tuple[str, str]:
 
 
 def p_value(value: float) -> str:
-    """Return a p-value with two significant digits."""
+    """Return a p-value with two significant digits, or `< 0.0001`."""
     return "< 0.0001" if value < 0.0001 else f"{value:.{max(2, 1 - math.floor(math.log10(value)))}f}"
 
 
 def read_systems(folder: Path, workers: int) -> tuple[list[System], int]:
-    """Grade the answers of the published systems to questions whose databases are available."""
+    """Grade published systems, and return them from best to worst, with the number of usable questions."""
     questions = read_json(folder / "mini_dev_sqlite_2024.json")  # the predictions are in this edition's order
     databases = folder / "dev_databases"
     asked = [
@@ -150,7 +149,7 @@ def published_systems(folder: Path, workers: int) -> list[str]:
 
 
 def published_verdicts(folder: Path, workers: int) -> list[str]:
-    """Return the section about verdicts published by others."""
+    """Return the section that compares birdenv's verdicts with verdicts that others have published."""
     rows = []
     for file in sorted((folder / "verdicts").glob("*.jsonl")):
         lines = read_records(file)
@@ -181,7 +180,7 @@ def published_verdicts(folder: Path, workers: int) -> list[str]:
 
 
 def run(*arguments: str | Path, cwd: Path) -> str:
-    """Run a command of birdenv, and return its output."""
+    """Run a birdenv command, and return its output."""
     command = [sys.executable, "-c", "from birdenv.cli import main; main()", *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, text=True, capture_output=True)
     if done.returncode:
@@ -238,7 +237,7 @@ def trained_policies(report: Path) -> list[str]:
 
 
 def fidelity(shared: Path, folder: Path) -> list[str]:
-    """Return the section about the simulated user: how often it understands questions."""
+    """Return the section about how often the simulated user understands a question."""
     rows = []
     questions = shared / "user_questions" / "dev.jsonl"
     sets: Mapping[str, tuple[str | Path, ...]] = {
@@ -304,7 +303,7 @@ def origin(shared: Path, command: str) -> list[str]:
 
 
 def page(shared: Path, trained: Path, workers: int, command: str) -> str:
-    """Return the whole page."""
+    """Return the text of the whole page."""
     with tempfile.TemporaryDirectory(prefix="birdenv-results-") as name:
         sections = [
             *published_systems(shared / "mini_dev", workers),
@@ -324,7 +323,7 @@ def page(shared: Path, trained: Path, workers: int, command: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page, or print it."""
+    """Write the page to the file that the arguments name, or print it."""
     parser = argparse.ArgumentParser(
         prog="python -m birdenv_baselines.results",
         description=__doc__,

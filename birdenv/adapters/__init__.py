@@ -32,7 +32,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return the error for a framework that is not installed, which names the extra to install."""
+    """Return an error that names the extra to install for a framework that is missing."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

@@ -1,4 +1,4 @@
-"""The command line of adapters that are servers, and their open episodes."""
+"""The command line and the open episodes of adapters that run as servers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Read the command line of a server, and return a namespace with `arena`, `task`, `port` and `record`.
+    """Read a server's command line, and return a namespace with `arena`, `task`, `port` and `record`.
 
     If the game, a setting or the task does not exist, the program ends with an error message.
 
     Args:
         module: the name of the adapter's module, for the help text.
         about: a description of the module, for the help text.
-        port: the default port; None if the server uses no port by default.
+        port: the default port; None if the server does not use a port by default.
     """
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
@@ -74,14 +74,14 @@ def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
 
 
 class Episodes:
-    """The open episodes of a server. Each client chooses a name for its episode.
+    """A server's open episodes. Each client chooses a name for its episode.
 
     Args:
         arena: the arena of the game.
-        task: the task for clients that do not name a task; by default, the first task.
-        record: the file to which the records of the episodes are appended; None for no records.
-        most: the maximum number of episodes that are open at the same time.
-        idle: the number of seconds without a call after which an episode may be closed.
+        task: the task for clients that do not name one; by default, the first task.
+        record: the file to append the episode records to; None for no records.
+        most: the maximum number of episodes that can be open at the same time.
+        idle: the number of seconds that an episode can be idle before it may be closed.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that the headers of a request name, and start the episode if it is not open.
+        """Return the episode that a request's headers name, starting it if it is not open.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.

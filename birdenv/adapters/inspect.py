@@ -1,10 +1,10 @@
-"""Games as tasks for Inspect. The scores are the rewards of the phases.
+"""Games as Inspect tasks. The scores are the rewards earned in the phases.
 
     inspect eval birdenv/c_interact --model openai/my-model -T limit=10
     inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
 
-`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another player. With
-`-T user=role`, the model with Inspect's model role `user` plays birdenv's user `llm`. If the infrastructure
+`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another player. With `-T
+user=role`, the model that has Inspect's model role `user` plays birdenv's user `llm`. If the infrastructure
 or the user fails, the sample has an error: Inspect leaves it out of the scores, and `inspect eval-retry`
 plays it again.
 """
@@ -38,9 +38,9 @@ def _role_models() -> FunctionModels:
 
 @solver.solver
 def play(arena: Arena, **settings: Any) -> Any:
-    """Return a solver that plays the task of a sample to its end.
+    """Return a solver that plays a sample's task to the end.
 
-    The messages of the model are passed to birdenv unchanged.
+    The model's messages are passed to birdenv unchanged.
     """
 
     async def solve(state: Any, generate: Any) -> Any:
@@ -65,7 +65,7 @@ def play(arena: Arena, **settings: Any) -> Any:
 
 @scorer.scorer(metrics={"*": [scorer.mean(), scorer.stderr()]})
 def reward(*names: str) -> Any:
-    """Return a scorer for the named rewards: `reward` (the total), `phase_1` and `phase_2`."""
+    """Return a scorer for the given reward names: `reward` (the total), `phase_1` and `phase_2`."""
 
     async def score(state: Any, target: Any) -> Any:
         return scorer.Score(value={name: state.store.get("birdenv", {}).get(name, 0.0) for name in names})
@@ -87,17 +87,17 @@ def _task(game: str, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
 
 @task
 def c_interact(**settings: Any) -> Any:
-    """Return the Inspect task c-Interact: ambiguous requests, which a simulated user clarifies."""
+    """Return the Inspect task for c-Interact: ambiguous requests that a simulated user clarifies."""
     return _task("c-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def a_interact(**settings: Any) -> Any:
-    """Return the Inspect task a-Interact: ambiguous requests, with tools on a budget."""
+    """Return the Inspect task for a-Interact: ambiguous requests, with tools on a budget."""
     return _task("a-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def bird(**settings: Any) -> Any:
-    """Return the Inspect task BIRD: single questions, scored by execution accuracy."""
+    """Return the Inspect task for BIRD: single questions, scored by execution accuracy."""
     return _task("bird", ("reward", "phase_1"), settings)

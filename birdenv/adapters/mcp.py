@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 def make_server(episodes: Episodes) -> Any:
-    """Return an MCP server for these episodes, which works with every transport of the MCP SDK."""
+    """Return an MCP server for these episodes. It works with every transport in the MCP SDK."""
 
     def find(context: Any) -> Episode:
         return episodes.find({} if context.request is None else context.request.headers)
@@ -64,7 +64,7 @@ async def _serve_stdio(server: Any) -> None:
 
 
 def main() -> None:
-    """Run the server that the command line describes, until the client leaves."""
+    """Run the server that the command line describes until the client disconnects."""
     given = read_command_line("birdenv.adapters.mcp", __doc__ or "")
     episodes = Episodes(given.arena, given.task, given.record)
     server = make_server(episodes)

@@ -30,19 +30,19 @@ except ImportError as error:
 
 
 class BirdenvAction(Action):
-    """An action of a client: a model's chat message with a tool call, or its text in the game's markup."""
+    """A client's action: a model's chat message with a tool call, or its text in the game's markup."""
 
     message: dict[str, Any] | str
 
 
 class BirdenvObservation(Observation):
-    """The reply of the environment, and the tools that are possible now.
+    """The environment's reply, and the tools that are possible now.
 
     Attributes:
         text: the reply; after `reset`, the instruction.
         tools: the schemas of the tools that are possible now.
-        truncated: True if a technical limit, and not the rules of the game, ended the episode.
-        void: True if the infrastructure or the user failed, so that the episode is of no use for training.
+        truncated: True if the episode was ended by a technical limit rather than by the rules of the game.
+        void: True if the infrastructure or the user failed, which makes the episode useless for training.
     """
 
     text: str = ""
@@ -52,7 +52,7 @@ class BirdenvObservation(Observation):
 
 
 class BirdenvEnvironment(Environment):
-    """The environment of one client session, which plays one episode at a time."""
+    """The environment for one client session, which plays one episode at a time."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -80,7 +80,7 @@ class BirdenvEnvironment(Environment):
         return BirdenvObservation(text=self._arena.prompt(name, markup=markup), tools=self._episode.tools)
 
     def step(self, action: BirdenvAction, timeout_s: float | None = None, **_: Any) -> BirdenvObservation:
-        """Play the move in a model's message, and return the reply."""
+        """Play the move in a model's message, and return the environment's reply."""
         episode, message = self._episode, action.message
         if episode is None:
             raise InputError("there is no episode yet: call reset first")
@@ -91,7 +91,7 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """Return the id of the episode and the number of its steps so far."""
+        """Return the episode id and the number of steps so far."""
         return self._state
 
     def close(self) -> None:
@@ -106,9 +106,9 @@ def make_app(arena: Arena, record: Path | None = None, task: str | None = None, 
 
     Args:
         arena: the arena of the game.
-        record: the file to which the records of the episodes are appended; None for no records.
-        task: the task for clients that do not name a task; by default, the first task.
-        sessions: the maximum number of clients that are connected at the same time.
+        record: the file to append the episode records to; None for no records.
+        task: the task for clients that do not name one; by default, the first task.
+        sessions: the maximum number of clients that can be connected at the same time.
     """
     make = partial(BirdenvEnvironment, arena, record, task)
     return create_app(make, BirdenvAction, BirdenvObservation, "birdenv", max_concurrent_envs=sessions)

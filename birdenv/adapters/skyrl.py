@@ -1,11 +1,11 @@
-"""A text environment for SkyRL, in which a model writes its moves with tags (see `birdenv.envs.wrappers`).
+"""A text environment for SkyRL. The model writes its moves with tags (see `birdenv.envs.wrappers`).
 
     from skyrl_gym.envs.registration import register
 
     register(id="birdenv", entry_point="birdenv.adapters.skyrl:BirdenvEnv")
 
-SkyRL creates an environment for each trajectory. The `extras` of a row of the dataset name the game, the task
-and the settings: `{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`.
+SkyRL creates an environment for each trajectory. The `extras` in each dataset row name the game, the task and
+the settings: `{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`.
 `dataset_rows` returns such rows.
 """
 
@@ -41,7 +41,7 @@ def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
 
 
 class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
-    """The environment of one episode, which reads the model's moves in the markup of the game.
+    """An environment for one episode, which reads the model's moves in the game's markup.
 
     Args:
         env_config: not used.
@@ -55,7 +55,7 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         self._episode: Episode = self._arena.episode(chosen["instance_id"], seed=chosen.get("seed", 0))
 
     def init(self, prompt: Any) -> tuple[list[dict[str, str]], dict[str, Any]]:
-        """Return the first message to the model, with the instruction. The argument is not used."""
+        """Return the first message to the model, which contains the instruction. The argument is not used."""
         text = self._arena.prompt(self._episode.instance_id, markup=True)
         return [{"role": "user", "content": text}], {}
 
@@ -73,7 +73,7 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         )
 
     def get_metrics(self) -> dict[str, Any]:
-        """Return the reward that each phase has earned."""
+        """Return the reward earned in each phase so far."""
         return {f"phase_{phase}": reward for phase, reward in self._episode.breakdown.items()}
 
     def close(self) -> None:

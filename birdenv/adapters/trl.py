@@ -22,16 +22,16 @@ from birdenv.dialogue import Episode, make_game
 
 
 def dataset_rows(game: str, *, markup: bool = False, **settings: Any) -> list[dict[str, Any]]:
-    """Return a dataset with a row for each task of a game.
+    """Return a dataset with one row for each task in a game.
 
-    The message in the prompt also contains the id of the task, which chat templates ignore.
+    The prompt message also has a field with the task id, which chat templates ignore.
     """
     rows = make_game(game, **settings).rows(markup=markup)
     return [{"prompt": [{"role": "user", "content": x["prompt"], "instance_id": x["id"]}]} for x in rows]
 
 
 def environment_class(game: str, **settings: Any) -> type:
-    """Return a class for the trainer's `environment_factory`, whose methods are the tools of a game."""
+    """Return a class to pass to the trainer as `environment_factory`. Its methods are the tools of a game."""
     arena = make_game(game, **settings)
 
     class Birdenv:
@@ -63,12 +63,12 @@ def _method(function: dict[str, Any]) -> Any:
 
 
 def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
-    """Return a function for the trainer's `rollout_func`, with which the model writes its moves as tags.
+    """Return a function to pass to the trainer as `rollout_func`. The model writes its moves as tags.
 
     Args:
         game: the name of the game.
-        most_tokens: the number of tokens after which an episode ends.
-        **settings: settings of the game for `make_game`.
+        most_tokens: the number of tokens at which an episode ends.
+        **settings: the game's settings for `make_game`.
     """
     arena = make_game(game, **settings)
 

@@ -1,4 +1,4 @@
-"""The tasks of a game as a taskset for verifiers v1, and an environment in which models write tags.
+"""A taskset for verifiers v1 with the tasks of a game, and an environment in which models write tags.
 
     vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
@@ -34,26 +34,26 @@ class BirdenvConfig(vf.TasksetConfig):
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """A task of a game. Its score is the reward of the episode, and the rewards of the phases are metrics."""
+    """A task in a game. The episode's reward is its score, and the rewards of the phases are metrics."""
 
     @property
     def key(self) -> str:
-        """Return the id of the task, which identifies the task even if its prompt changes."""
+        """Return the task id, which still identifies the task if its prompt changes."""
         return str(self.data.id)
 
     @vf.reward
     async def reward(self, trace: vf.Trace) -> float:
-        """Return the reward of the episode that a trace describes."""
+        """Return the reward for the episode in a trace."""
         return float(trace.info.get("reward", 0.0))
 
     @vf.metric
     async def phases(self, trace: vf.Trace) -> Mapping[str, float]:
-        """Return the reward of each phase of the episode that a trace describes."""
+        """Return the reward for each phase of the episode in a trace."""
         return {f"phase_{phase}": earned for phase, earned in trace.info.get("breakdown", {}).items()}
 
 
 class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
-    """The tasks of a game, as a taskset of verifiers.
+    """The tasks of a game, as a verifiers taskset.
 
     Attributes:
         arena: the arena of the game.
@@ -64,23 +64,23 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
         self.arena = make_game(config.game, **config.settings)
 
     def load(self) -> list[BirdenvTask]:
-        """Return all tasks of the game."""
+        """Return all tasks in the game."""
         rows = self.arena.rows(markup=True)
         data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
         return [BirdenvTask(each, self.config.task) for each in data]
 
 
 class BirdenvEnvConfig(vf.EnvConfig):
-    """The configuration of `BirdenvEnv`, with one agent whose harness uses no tools."""
+    """The configuration of `BirdenvEnv`: one agent, with a harness that uses no tools."""
 
     agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
 
 
 class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
-    """An environment that plays a task, and sends the replies of the game to the model as user messages."""
+    """An environment that plays a task, and sends the game's replies to the model as user messages."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
-        """Play an episode of a task to its end, or until the harness of the model stops."""
+        """Play an episode of a task until it ends or the model's harness stops."""
         with self.taskset.arena.episode(task.data.id) as episode:
             async with agents.agent.interaction(task) as interaction:
                 segment = await interaction.turn()

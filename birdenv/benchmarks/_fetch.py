@@ -1,8 +1,8 @@
 """Download the public benchmarks from the places where their authors publish them.
 
-The file `sources.json` in this folder lists these places, and the day on which somebody last checked each of
-them. Downloads are not trusted: nothing is written outside of the target folder, no links are created, and an
-archive is unpacked completely or not at all, within limits on its size.
+The file `sources.json` in this folder lists these places, and the day on which each was last checked.
+Downloads are not trusted: nothing is written outside the target folder, no links are created, and an archive
+is unpacked completely or not at all, within size limits.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """A place from which a data set, or a part of it, can be downloaded.
+    """A source for downloading a data set or part of it.
 
     Attributes:
-        kind: `archive` (a zip file) or `hub` (a data set of the Hugging Face Hub).
+        kind: `archive` (a zip file) or `hub` (a data set on the Hugging Face Hub).
         address: the address of the archive, or the name of the data set on the Hub.
-        has: a description of what can be downloaded.
-        checked: the day on which somebody last downloaded it, or `not checked`.
+        has: a description of what the place offers.
+        checked: the day on which somebody last downloaded from this place, or `not checked`.
         at_most_gb: the maximum size of the download in GB. A larger download is refused.
         sha256: the SHA-256 digest of the archive; None if unknown.
     """
@@ -67,7 +67,7 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """A place with PostgreSQL dumps of a data set. People have to download these with a browser."""
+    """A place with a data set's PostgreSQL dumps, which people have to download with a browser."""
 
     address: str
     checked: str
@@ -77,16 +77,16 @@ class Published(_Record):
     """A public benchmark.
 
     Attributes:
-        title: the name to show to people.
+        title: the name shown to people.
         licence: the licence.
-        home: the address of the home page.
-        places: the places from which to download the benchmark.
+        home: the home page address.
+        places: the places to download the benchmark from.
         task_files: the possible names of the task file.
-        next: the command to run the benchmark after downloading it.
-        dumps: the place of the PostgreSQL dumps; None if there are none.
-        ground_truth: the subject of the e-mail with which to ask the authors for the ground truth; None if
-            the ground truth is public.
-        seen: digests of files in the edition with which birdenv was tested, by file name.
+        next: the command that runs the benchmark once it is downloaded.
+        dumps: the place that has the PostgreSQL dumps; None if there are none.
+        ground_truth: the subject line for an e-mail that asks the authors for the ground truth; None if the
+            ground truth is public.
+        seen: the digests of the files in the edition that birdenv was tested with, by file name.
     """
 
     title: str
@@ -108,14 +108,14 @@ def published() -> dict[str, Published]:
 
 
 def fetch_hub(place: Place, folder: Path) -> None:
-    """Download a data set from the Hugging Face Hub into a folder. Files that are already there are kept.
+    """Download a data set from the Hugging Face Hub into a folder, keeping files that are already there.
 
     The environment variables of `huggingface_hub` apply. For example, `HF_ENDPOINT` names a mirror, and
     `HF_TOKEN` contains an access token.
 
     Raises:
         InfrastructureError: the Hub cannot be reached, or the download is damaged.
-        InputError: the library is missing, the data set is too large, or a file name leads outside of the
+        InputError: the library is missing, the data set is too large, or a file name points outside the
             folder.
     """
     try:
@@ -141,7 +141,7 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     """Download an archive, and unpack it into a folder.
 
     Args:
-        place: the place of the archive.
+        place: the place to download the archive from.
         folder: the folder.
         progress: a progress bar for the download: an object with `total`, `update`, `reset` and `close`, such
             as a `tqdm`.
@@ -176,7 +176,7 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
         called: the name of the archive in error messages; by default, its path.
 
     Raises:
-        InputError: the archive is damaged, has links, encrypted files or names that lead outside of the
+        InputError: the archive is damaged, contains links, encrypted files or names that point outside the
             folder, expands too much, or contains a file or folder that already exists.
         InfrastructureError: the folder cannot be written, or the disk is full.
     """
@@ -310,7 +310,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Return lines about a downloaded benchmark: which of its files are known, and what to do next."""
+    """Return lines of text about a downloaded benchmark: which of its files are known, and the next steps."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):

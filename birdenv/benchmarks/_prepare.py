@@ -5,7 +5,7 @@ dropped silently.
 
 The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. The 2024
 edition (500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains
-each of its 500 questions once. The order of the two editions is the same up to row 483.
+each of its 500 questions once. The two editions have the same order up to row 483.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ORDER = """
 
 
 def keys_of_2024() -> list[tuple[str, int]]:
-    """Return `(question_id, occurrence)` for each row of the 2024 edition of BIRD mini-dev.
+    """Return `(question_id, occurrence)` for each row in the 2024 edition of BIRD mini-dev.
 
     The occurrences of a question are counted from 1.
     """
@@ -75,7 +75,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Return the fields in which ground truth is missing, each with the number of tasks; "" for none.
+    """Return the fields that lack ground truth, each with the number of tasks, as text; "" for none.
 
     Only Management tasks and Management follow-ups need test cases.
     """
@@ -99,7 +99,7 @@ class Problem:
     Attributes:
         instance_id: the id of the task, or "" if the problem concerns the whole file.
         message: a description of the problem.
-        truth_missing: True if the problem is that ground truth is missing, which `--partial` allows.
+        truth_missing: True if the problem is missing ground truth, which `--partial` allows.
     """
 
     instance_id: str
@@ -116,10 +116,9 @@ class PreparationReport:
 
     Attributes:
         problems: problems that have to be fixed.
-        warnings: possible problems that a person should look at.
+        warnings: potential problems that a person should look at.
         figures: named counts, such as the number of records.
-        defects: for the id of each task whose gold is defective, the reasons. The reasons do not quote the
-            gold.
+        defects: the reasons why a task's gold is defective, by task id. They do not quote the gold.
     """
 
     problems: tuple[Problem, ...]
@@ -134,7 +133,7 @@ class PreparationReport:
 
     @property
     def partial_would_pass(self) -> bool:
-        """Return True if there are no problems except missing ground truth."""
+        """Return True if there are no problems other than missing ground truth."""
         return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -150,7 +149,7 @@ class PreparationReport:
     def lines(self, most: int = 20) -> list[str]:
         """Return the report as lines of text.
 
-        At most `most` problems, `most` defects and `most` warnings are listed.
+        At most `most` of each are listed: problems, defects and warnings.
         """
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
@@ -185,7 +184,7 @@ class Merged:
     Attributes:
         records: the merged records, in the order of the public file.
         problems: mismatches between the public file and the ground truth.
-        matched: the number of records that got ground truth.
+        matched: the number of records that have ground truth.
     """
 
     records: list[dict[str, Any]]
@@ -196,9 +195,9 @@ class Merged:
 def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -> Merged:
     """Merge a public task file with its ground truth by `instance_id`.
 
-    The three solution fields of each record take their values from the ground truth, or become [] if the
-    ground truth has no value. The same applies to the fields of the follow-up. If the public record has no
-    follow-up, the follow-up of the ground truth is copied.
+    The three solution fields in each record get their values from the ground truth, or [] if the ground truth
+    has no value. The same applies to the follow-up's fields. If the public record has no follow-up, the
+    follow-up from the ground truth is copied.
 
     Args:
         public_file: the public task file.

@@ -50,22 +50,23 @@ def verify_records(
     today: str | None = None,
     progress: Progress | None = None,
 ) -> PreparationReport:
-    """Check every record, and let an oracle, which submits the gold SQL, play each task that has gold SQL.
+    """Check every record, and play each task that has gold SQL with an oracle, which submits that SQL.
 
     Args:
         raw_records: the records.
-        folder: the folder with the databases and their notes; without it, only the records are checked.
-        source: the databases on which the oracle plays; by default, the SQLite files of the folder.
+        folder: the folder with the databases and their notes; if it is not given, only the records are
+            checked.
+        source: the databases that the oracle plays on; by default, the SQLite files in the folder.
         dialect: the dialect of the records' SQL, if there is no source.
-        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (tasks
-            whose database exists), or `none`.
-        partial: whether missing gold is allowed. Tasks without gold are then only counted.
-        today: the date that SQL sees as the current date, such as 2025-02-19; None for the real date.
-        progress: is called after each task, with the id of the task.
+        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (only
+            tasks for which the database exists), or `none`.
+        partial: whether missing gold is allowed. If so, tasks without gold are only counted.
+        today: the current date for SQL, such as 2025-02-19; None for the real date.
+        progress: called after each task, with the task id.
 
     Returns:
-        The report. Its `defects` name the tasks whose gold reads the clock, does not run, or fails its own
-        test cases.
+        The report. Its `defects` list the tasks with gold that reads the clock, does not run, or fails the
+        task's own test cases.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []

@@ -1,4 +1,4 @@
-"""The command line, with one module for each command. Start with `birdenv --help`."""
+"""The command line: one module for each command or family of commands. Start with `birdenv --help`."""
 
 from birdenv.cli._main import main
 

@@ -59,7 +59,7 @@ def doctor(
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
     print(f"birdenv {__version__}, gymnasium {gymnasium.__version__}")
     print(f"Python {platform.python_version()} on {platform.platform()}")
-    print(_LIMITS.get(sys.platform, f"{sys.platform}: birdenv has not been tried on this system."))
+    print(_LIMITS.get(sys.platform, f"{sys.platform}: birdenv has not been tested on this system."))
     print(f"SQLite {health.sqlite_version}, for statements, gold and scoring alike{reach}")
     print(f"\nPrivate images of {path} ({path.stat().st_size / 1e6:.1f} MB):")
     for kind, fault in health.images.items():
@@ -77,13 +77,11 @@ def doctor(
 
 
 def _tell_engines() -> None:
-    """Print the engines without importing or starting them."""
+    """Print the engines that can play episodes, without importing or starting them."""
     print(f"\nEngines (--engine): {', '.join(sorted(plugins(ENGINES)))}")
     print(f"  processes   one worker for each of {os.cpu_count()} processors")
     try:
-        print(
-            f"  ray         Ray {version('ray')}; cluster: {os.environ.get('RAY_ADDRESS', 'one of its own')}"
-        )
+        print(f"  ray         Ray {version('ray')}; cluster: {os.environ.get('RAY_ADDRESS', 'one per run')}")
     except PackageNotFoundError:
         print("  ray         not installed: pip install 'birdenv[ray]' (in a clone: -e '.[ray]')")
 

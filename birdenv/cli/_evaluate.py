@@ -1,4 +1,4 @@
-"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: the pairs that failed."""
+"""`birdenv evaluate`: score the pairs of a run by EM and ESM. `birdenv inspect`: show failed pairs."""
 
 from __future__ import annotations
 
@@ -61,21 +61,21 @@ Dialect = Annotated[
     typer.Option(
         "--dialect",
         help="SQL dialect of the queries: sqlite, or postgres (with --db FOLDER they run on birdenv's own "
-        "server, which loads missing databases from the folder). Default: postgres with --dsn, else sqlite.",
+        "server, which loads missing databases from the folder). Default: sqlite, or postgres with --dsn.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database that runs the queries of the pairs.
+    """The database on which the queries of the pairs run.
 
     Attributes:
-        run: runs a query; None if no query has to run.
-        dialect: the dialect of the queries.
-        engine: the name of the database engine.
-        shown: the address of the database, to print.
-        source: the databases to close at the end, if there are any.
+        run: the function that runs a query; None if no query has to run.
+        dialect: the SQL dialect of the queries.
+        engine: the name and version of the database engine; empty if no query has to run.
+        shown: the address of the database, without the password.
+        source: the source to close at the end; None if there is nothing to close.
     """
 
     run: RunQuery | None
@@ -97,11 +97,11 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """Return the database that the options name.
+    """Return the database that the options `--dialect`, `--dsn` and `--db` name.
 
     Raises:
-        InputError: the options do not fit together, or the database cannot be used.
-        InfrastructureError: birdenv's server cannot be reached.
+        InputError: the options contradict each other, or a database cannot be used.
+        InfrastructureError: birdenv's own server cannot be reached.
         typer.Exit: the server of `--dsn` cannot be reached.
     """
     if dialect is not None and dialect not in DIALECTS:
@@ -168,7 +168,7 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
 Run = Annotated[
     Path | None,
     typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or the folder above it "
+        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or its parent folder "
         "for the latest run. Default: the newest run_... in --runs-root.",
     ),
 ]
@@ -177,10 +177,12 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the given run folder, or else the newest complete run. Prints skipped runs on standard error.
+    """Return the given folder of pairs, or otherwise the newest complete folder in `runs_root`.
+
+    The reasons why newer folders were skipped are printed on standard error.
 
     Raises:
-        InputError: no run is found, or two run folders are given.
+        InputError: there is no such folder, or both `run` and `run_dir` are given.
     """
     if run is not None and run_dir is not None:
         raise InputError(f"RUN and --run-dir mean the same: give {run} or {run_dir}, not both")
@@ -237,7 +239,7 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, including its rows. A slower query runs again, alone, with twice that.",
+            help="Seconds per query, with its rows. A slower query runs again, alone, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[
@@ -293,7 +295,7 @@ def evaluate(
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """Return the databases and the dialect of a run folder, or no databases for another folder."""
+    """Return the databases and the dialect of a run folder. For other folders, return None and `dialect`."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")

@@ -85,7 +85,7 @@ def export(
         return
     if form in VIEWER_FORMATS:
         if len(runs) != 1:
-            raise InputError(f"--format {form} takes one run")
+            raise InputError(f"--format {form} accepts only one run")
         print(write_viewer_log(form, runs[0], output, min_reward))
         return
     known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))

@@ -1,4 +1,4 @@
-"""The list of commands, and the entry point that turns an error into one line and an exit code."""
+"""The list of commands, and the entry point, which turns an error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BASELINES: Final = "birdenv.baselines"
 
 
 class _Installed(TyperGroup):
-    """The commands of the entry points `birdenv.baselines`, each imported when it is looked up."""
+    """The group of commands that entry points in `birdenv.baselines` name. They are imported when used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(plugins(_BASELINES))
@@ -33,12 +33,14 @@ class _Installed(TyperGroup):
         return typer.main.get_command(made)
 
 
-baselines_app = typer.Typer(cls=_Installed, no_args_is_help=True, help="Baselines of the candidate setting.")
+baselines_app = typer.Typer(
+    cls=_Installed, no_args_is_help=True, help="Compute baselines for learning when to ask."
+)
 
 
 @baselines_app.callback()
 def baselines() -> None:
-    """Baselines of the candidate setting."""
+    """Compute baselines for learning when to ask."""
 
 
 _LISTED: Final = {
@@ -77,7 +79,7 @@ _LISTED: Final = {
     },
     "Players": {
         "users": ("_users:app", "Measure a simulated user."),
-        "baselines": ("_main:baselines_app", "Baselines of the candidate setting."),
+        "baselines": ("_main:baselines_app", "Compute baselines for learning when to ask."),
     },
     "Machine": {
         "doctor": ("_doctor:doctor", "Check how this machine can isolate episodes."),
@@ -95,10 +97,10 @@ _GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine
 
 
 class _Commands(TyperGroup):
-    """The group of all commands, each imported when it is looked up.
+    """The group of all commands. A command is imported when it is used.
 
-    Commands of other packages follow birdenv's own. Their entry points are read only if the name is not one
-    of birdenv's commands.
+    Entry points of other packages can add commands, but cannot replace birdenv's own. They are read only when
+    a name is not one of birdenv's commands.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -148,7 +150,7 @@ def _command(name: str) -> Command:
     """Return the declaration of a command.
 
     Raises:
-        InputError: the command's entry point cannot be used.
+        InputError: an entry point does not name a `Command`.
     """
     if name in _COMMANDS:
         return _COMMANDS[name]
@@ -163,7 +165,7 @@ def _name(command: Any) -> str:
 
 
 def _listing(name: str) -> tuple[str, str]:
-    """Return the group and the description of a command, or why it cannot be used."""
+    """Return the heading and the description of a command, or the reason why it is not available."""
     try:
         command = _command(name)
         return command.group, command.about
@@ -172,7 +174,7 @@ def _listing(name: str) -> tuple[str, str]:
 
 
 def _dashed(name: str) -> str:
-    """Accept `--run_dir` for `--run-dir`, in every command."""
+    """Return the name of an option with dashes, so that every command accepts `--run_dir` for `--run-dir`."""
     return name.replace("_", "-")
 
 
@@ -191,9 +193,9 @@ Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question 
 `birdenv a-interact` (the same with tools on a budget); they play the demo benchmark until you name your own
 data.
 
-SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
-server that starts by itself. `birdenv db` loads databases into it, and `birdenv doctor` shows what this
-machine has.""",
+SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` installs a
+server that starts automatically. `birdenv db` loads databases into it, and `birdenv doctor` checks what works
+on this machine.""",
 )
 
 
@@ -205,7 +207,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """Run the command line and exit the process.
+    """Run the command line, and exit the process with the code of the command.
 
     Exit codes: 0 success, 1 a check found problems, 2 the input cannot be used, 3 a database or a model
     cannot be reached (or a budget is spent), 130 interrupted.

@@ -28,7 +28,8 @@ def regrade(
     profile: Annotated[
         list[str] | None,
         typer.Option(
-            "--profile", help="BIRD-Interact: strict, shell (not a-Interact), adk; repeatable. Default: all."
+            "--profile",
+            help="BIRD-Interact: strict, shell (not for a-Interact) or adk; may be repeated. Default: all.",
         ),
     ] = None,
     clean: Annotated[

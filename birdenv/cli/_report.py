@@ -47,13 +47,13 @@ def report(
         write_text(output, "".join(offline_page(runs)))
         for note in dict.fromkeys(note for each in runs for note in each.notes):
             print(visible(f"Note: {note}"))
-    told = " It contains gold SQL: keep it from agents." if private else ""
+    told = " It contains gold SQL: do not show it to agents." if private else ""
     print(f"Written: {output}.{told}")
 
 
 def view(
     root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any free port.")] = 8001,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")] = 8001,
     private: Private = False,
 ) -> None:
     """Serve live pages about the runs in a folder.

@@ -1,4 +1,4 @@
-"""`birdenv score`: EX and metrics of recorded pairs. `birdenv score-official`: the published score."""
+"""`birdenv score`: score recorded pairs by EX. `birdenv score-official`: score official result files."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _judged(record: Mapping[str, Any], verdict: ExVerdict, clean: bool) -> dict[
 def _with_speeds(
     records: Sequence[dict[str, Any]], pairs: Sequence[ScoredPair], source: DatabaseSource, runs: int
 ) -> list[dict[str, Any]]:
-    """Return the records with `r_ves`, which is 0 if the results differ by the official rule."""
+    """Return the records with `r_ves` added, which is 0 unless `ex_bird` is true."""
     agreeing = [
         SpeedPair(pair.db_id, pair.golds, pair.pred)
         for pair, record in zip(pairs, records, strict=True)
@@ -137,7 +137,7 @@ def _with_speeds(
 
 
 def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
-    """Return the figures without pairs whose gold is broken, and those of all pairs if they differ."""
+    """Return the mean of each metric without pairs whose gold fails, and over all pairs if they differ."""
     gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):

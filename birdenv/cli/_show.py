@@ -81,7 +81,7 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
     if episode.request:
         console.print(_text(f"\n{episode.request}", "bold"))
     if private:
-        console.print(_text("\nPRIVATE parts are shown: keep this from agents.", "bold magenta"))
+        console.print(_text("\nPRIVATE parts are shown: do not show this to agents.", "bold magenta"))
         _print_terms(console, episode.terms)
     _print_sections(console, episode.sections)
     for number, turn in enumerate(episode.turns, 1):
@@ -197,7 +197,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text for the console without markup and control characters, cut to a maximum length."""
+    """Return a shortened text for the console, without markup and control characters."""
     return Text(_cut(text), style)
 
 

@@ -1,4 +1,4 @@
-"""Figures of runs: `birdenv summary`, `compare`, `blame` and `runs`; and `birdenv merge`."""
+"""`birdenv summary`, `compare`, `blame` and `runs`: the figures of runs; `birdenv merge`: join parts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _WIDTH = 100
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Return the cells of a run in one line, or in several indented lines if they do not fit."""
+    """Return the line about a run, or several indented lines if the cells do not fit in one line."""
     *columns, rest = cells
     padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
     line = "  ".join([*padded, rest]).rstrip()
@@ -74,7 +74,7 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Return folder, game, players, episodes, first figure and settings of a run, or folder and error."""
+    """Return the cells of the line about a run: the folder and the figures, or the folder and the error."""
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
@@ -106,9 +106,7 @@ _NOT_OF_THE_GAME = {
 
 
 def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
-    """Return the settings that differ from the game's defaults as `name=value`, and data other than the
-    demo's.
-    """
+    """Return `name=value` for each setting that is not the default, and a data file other than the demo's."""
     if game not in game_names():
         return []
     defaults = {
@@ -155,7 +153,7 @@ Plot = Annotated[
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Two or more run-... folders, or folders above them for their latest run."),
+        typer.Argument(help="Two or more run-... folders, or their parent folders for the latest runs."),
     ],
     allow_different: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""`birdenv users`: measure the simulated user."""
+"""`birdenv users`: measure how well a simulated user answers, and how much it reveals."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def evaluate(
         if not there:
             raise InputError(f"{file} has no question about a task of this game")
         if len(there) < len(asked):
-            print(f"{len(asked) - len(there)} questions are about other tasks and left out")
+            print(f"{len(asked) - len(there)} questions are about other tasks and are left out")
 
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, times, llm))
@@ -150,7 +150,7 @@ def leak(
 
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
-    """Save the figures of a user that birdenv does not ship, for the summaries of its runs."""
+    """Save the figures of a user that is not part of birdenv, so that run summaries can show them."""
     file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file} (summaries of runs with this user show them)")

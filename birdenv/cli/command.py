@@ -1,4 +1,4 @@
-"""Building blocks for commands of any package: declarations, text safe to print, and progress bars."""
+"""Building blocks for commands, also of other packages: declarations, safe printing, and progress bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-
 
 
 def visible(text: str) -> str:
-    r"""Escape the control characters of a text, except tabs and line ends, so that it is safe to print.
+    r"""Return a text with its control characters escaped, except tabs and line breaks, for safe printing.
 
     >>> visible("\x1b[2Jlibrary_1")
     '\\x1b[2Jlibrary_1'
@@ -28,7 +28,7 @@ that they name, so these should only hold `Command` objects and leave the functi
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The declaration of a command. The module of the command is imported only when the command is used.
+    """The declaration of a command, with which birdenv lists the command without importing it.
 
     Attributes:
         target: the object that implements the command, as `module:name`: a function with Typer annotations, a
@@ -47,11 +47,16 @@ class Command:
 
 @contextmanager
 def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar on standard error if standard error is a terminal.
+    """Show a progress bar on standard error, if that is a terminal.
+
+    Args:
+        title: the text before the bar.
+        total: the amount of work.
+        hidden: True to show no bar.
 
     Yields:
         A function that moves the bar (`move(advance=1)` or `move(completed=20)`), and can show a text beside
-        the bar (`note`).
+            the bar (`note`).
     """
     from rich.console import Console
     from rich.progress import (

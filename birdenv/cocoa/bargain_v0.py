@@ -6,22 +6,8 @@ and `render_mode`.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-
-from birdenv.envs.pettingzoo import DialogueAEC, DialogueParallel
+from birdenv.envs.pettingzoo import functions_of
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
-raw_env = partial(DialogueAEC, "bargain")
-"""Return the environment in which one seat moves at a time (PettingZoo's AEC)."""
-
-parallel_env = partial(DialogueParallel, "bargain")
-"""Return the environment in which both seats act at once (PettingZoo's parallel API)."""
-
-
-def env(**settings: Any) -> Any:
-    """Return the AEC environment, wrapped so that calls in a wrong order raise an error."""
-    return OrderEnforcingWrapper(raw_env(**settings))
+env, raw_env, parallel_env = functions_of("bargain")

@@ -1,4 +1,4 @@
-"""A lock that allows only one move of an episode at a time, and threads for the moves of async callers."""
+"""A lock that allows only one move at a time in an episode, and threads for async callers' moves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ os.register_at_fork(after_in_child=_threads.cache_clear)  # the threads do not e
 
 
 class OneMove:
-    """A context manager that only one caller at a time can enter, to make a move in an episode."""
+    """A context manager that lets only one caller at a time make a move in an episode."""
 
     def __init__(self) -> None:
         self._taken = threading.Lock()
@@ -48,10 +48,10 @@ class OneMove:
         """Play a move without blocking the event loop, and return the result of `play`.
 
         Args:
-            play: called as `play(thread, *arguments)`. It can run a function in another thread by
-                `await thread(function, ...)`. The function sees the context variables of the caller. If the
-                caller is cancelled, a running function still finishes; other moves are refused until then.
-            *arguments: further arguments for `play`.
+            play: called as `play(thread, *arguments)`. To run a function in another thread, `play` awaits
+                `thread(function, ...)`. The function sees the caller's context variables. If the caller is
+                cancelled, a running function still finishes, and other moves are refused until then.
+            *arguments: additional arguments for `play`.
 
         Raises:
             InputError: another move is under way.

@@ -88,9 +88,9 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
     Args:
         name: the name of a registered game, such as `c-interact`, `a-interact` or `bird`, or a `Game`.
         models: the endpoints and keys for players that are language models (`birdenv.llm.ModelSettings`); by
-            default, environment variables and `.env` decide.
-        **settings: the game's settings, by name. The name of a seat sets the player of the seat: a spec
-            (`rule`, `module:factory`), a player, a function of the view, or None if the caller answers.
+            default, they come from environment variables and `.env`.
+        **settings: the game's settings, by name. The name of a seat sets its player: a spec (`rule`,
+            `module:factory`), a player, a function from a view to a move, or None if the caller answers.
 
     Raises:
         InputError: the game, a setting or a file cannot be used.
@@ -107,12 +107,12 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
 
 
 class Arena:
-    """A game with given settings, its tasks and their episodes. Several threads may use one arena.
+    """A game with given settings, and its tasks and episodes. Several threads can share an arena.
 
     Attributes:
         game: the declaration of the game.
         settings: the settings of the game.
-        ids: the ids of the tasks, in the order of the file.
+        ids: the ids of the tasks, in file order.
         players: the player of each seat as given to `make_game`, by the index of the seat.
     """
 
@@ -146,7 +146,7 @@ class Arena:
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
-        """Return the instruction that a seat (by default, the evaluated seat) gets for a task.
+        """Return a seat's instruction for a task. By default, the seat is the evaluated seat.
 
         Raises:
             InputError: there is no such task or seat.
@@ -160,7 +160,7 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the actions of the evaluated seat as tool schemas, in the format of chat completions.
+        """Return the evaluated seat's actions as tool schemas, in chat completions format.
 
         `birdenv.dialogue.tools_as` converts the schemas to other formats.
         """
@@ -174,7 +174,7 @@ class Arena:
             rules.close()
 
     def prompt(self, instance_id: str, *, markup: bool = False) -> str:
-        """Return the first message to a model: the instruction and, with `markup`, how to write a move.
+        """Return the first message to a model: the instruction and, if `markup` is true, how to write a move.
 
         Raises:
             InputError: there is no such task, or the game has no markup.
@@ -187,7 +187,7 @@ class Arena:
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return a dataset for a trainer, with one row of public facts for each task.
+        """Return a training dataset, with one row of public facts for each task.
 
         Each row has `id`, `prompt` (see the method `prompt`), `tools` (empty with `markup`), and the facts
         about the task that the game declares, such as `database` and `difficulty` for SQL games.
@@ -204,7 +204,7 @@ class Arena:
         ]
 
     def start(self, instance_id: str) -> Dialogue:
-        """Return a new dialogue of a task, without players. To play one seat, use `episode` instead."""
+        """Return a new dialogue about a task, with no players. To play one seat, use `episode` instead."""
         return Dialogue(self._tasks.start(self._checked(instance_id)))
 
     def seat_players(
@@ -223,8 +223,8 @@ class Arena:
             dialogue: the dialogue.
             instance_id: the id of the dialogue's task.
             seed: the seed of the players' random generators.
-            repeat: which of several episodes of the task this is, from 0.
-            but: the index of a seat that gets no player, because the caller plays it.
+            repeat: the number of this episode among several episodes of the task, from 0.
+            but: the index of a seat that gets no player because the caller plays it.
             models: the language models of the run.
         """
         made: list[Player | None] = []
@@ -249,7 +249,7 @@ class Arena:
         options: Mapping[str, str] | None = None,
         models: Any = None,
     ) -> PlayerContext:
-        """Return the context from which the player of a seat is created (see `seat_players`)."""
+        """Return the context for creating the player of a seat (see `seat_players`)."""
         return PlayerContext(
             game=self.game.name,
             seat=seat,
@@ -266,11 +266,11 @@ class Arena:
         )
 
     def episode(self, instance_id: str, *, seed: int = 0, seat: int | str | None = None) -> Episode:
-        """Start an episode of a task, in which the caller plays one seat.
+        """Start an episode of a task in which the caller plays one seat.
 
         Args:
             instance_id: the id of the task.
-            seed: the seed of the random generators of the other seats' players.
+            seed: the seed for the random generators of the players in the other seats.
             seat: the index or name of the caller's seat; by default, the evaluated seat.
 
         Raises:
@@ -296,7 +296,7 @@ def player_name(player: Any) -> str:
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
-    """Return the factory for a player that is given as a spec, an object or a function, and its argument."""
+    """Return the factory and its argument for a player given as a spec, an object or a function."""
     if isinstance(player, str):
         return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""
@@ -306,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return a text with the first names of a list and the number of further names."""
+    """Return the first names in a list, and the number of remaining names, as text."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -23,7 +23,7 @@ _json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return the actions of a seat as tool schemas, in the format of OpenAI's parameter `tools`.
+    """Return a seat's actions as tool schemas, in the format of OpenAI's `tools` parameter.
 
     Args:
         seat: the seat.
@@ -47,10 +47,11 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
 def chat_messages(
     instruction: str, events: Sequence[Event], seat: Seat, index: int = 0
 ) -> list[dict[str, Any]]:
-    """Return a dialogue as chat messages, in which the moves of one seat are tool calls of the assistant.
+    """Return a dialogue as chat messages, with the moves of one seat as the assistant's tool calls.
 
-    The first message is the instruction, with the role `user`. The reply to a tool call is its result. A move
-    that was not a tool call becomes a plain message, and the reply to it a message with the role `user`.
+    The first message is the instruction, with the role `user`. The reply to a tool call becomes the call's
+    result. A move that was not a tool call becomes a plain message, and the reply to that move becomes a
+    message with the role `user`.
 
     Args:
         instruction: the instruction of the seat.
@@ -97,7 +98,7 @@ def _said(event: Event) -> str:
 
 
 class MessageLog:
-    """A log of a dialogue as chat messages, which keeps the messages that a model wrote unchanged.
+    """A dialogue log in the form of chat messages. Messages that a model wrote are kept unchanged.
 
     Attributes:
         messages: the chat messages so far, beginning with the instruction.
@@ -110,7 +111,7 @@ class MessageLog:
         self._seat = seat
 
     def write(self, move: Move, message: Any, turn: int) -> None:
-        """Add a model's message or, if a move was made without a message, a tool call for the move."""
+        """Add the message in which a model made a move, or a tool call for a move that has no message."""
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
@@ -152,9 +153,9 @@ def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     """Read the move in a model's message.
 
     The message must have exactly one entry in `tool_calls`; an entry by itself, or its `function` by itself,
-    is also accepted. The `arguments` must be an object or an object as JSON text, and must fit the action.
-    A message without tool calls becomes the move `no_call`, and any other invalid message becomes the move
-    `malformed`. The data of these two moves is the text of the message.
+    is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must fit
+    the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
+    becomes the move `malformed`. Both moves have the text of the message as data.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None
@@ -216,11 +217,11 @@ _CALLS: Final = ("function_call", "tool_use")
 
 
 def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[str, Any]]:
-    """Convert tool schemas to the format of another API.
+    """Convert tool schemas to another API's format.
 
     Args:
-        tools: schemas in the format of chat completions, such as `Arena.tools` or `Episode.tools`.
-        form: `chat` (unchanged), `responses` (without the nested object `function`), `anthropic` (with
+        tools: schemas in chat completions format, such as `Arena.tools` or `Episode.tools`.
+        form: `chat` (unchanged), `responses` (with the nested object `function` flattened), `anthropic` (with
             `input_schema`) or `mcp` (with `inputSchema`).
 
     Raises:
@@ -245,12 +246,12 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
 
 
 def as_chat_message(message: Any) -> Mapping[str, Any]:
-    """Convert the output of a model, as an SDK returns it, to an assistant message of a chat completion.
+    """Convert a model's output, as returned by an SDK, to a chat completions assistant message.
 
     Args:
-        message: a chat completion, its message, or a tool call in the message; a response of the Responses
-            API or its list of output items; or a message of the Anthropic API or its list of content blocks.
-            Objects of the SDKs and plain data are accepted. Any other mapping is returned unchanged.
+        message: a chat completion, its message, or a tool call in the message; a response from the Responses
+            API or its list of output items; or a message from the Anthropic API or its list of content
+            blocks. SDK objects and plain data are accepted. Any other mapping is returned unchanged.
 
     Raises:
         TypeError: `message` has none of these formats.

@@ -1,4 +1,4 @@
-"""Dialogues, which pass the moves of an episode to its rules and log them, and the replay of logs."""
+"""Dialogues, which pass an episode's moves to its rules and log them, and functions that replay logs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TICK: Final = 0.001  # seconds between two events if the clock has not advanced
 
 
 class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
-    """An attempt to move after the end of the dialogue."""
+    """A move was attempted after the end of the dialogue."""
 
 
 class _Side:
@@ -46,7 +46,7 @@ class _Side:
 
 
 class Dialogue:
-    """One episode: its rules, and an append-only log of all events that changed the state of the rules.
+    """One episode: its rules, and an append-only log of all events that changed their state.
 
     `replay(rules, events)` restores a dialogue in the same state, with identical views. A dialogue is not
     thread-safe: callers with threads need a lock for each dialogue. Only `apply` and `stop` may change the
@@ -56,8 +56,8 @@ class Dialogue:
         rules: the rules and the state of the episode.
         events: the log, oldest event first.
         open: the indices of the seats that may act now; empty if the dialogue is over.
-        refused: the reason why the last move was refused: a `Fault`, or `rules` if the rules refused a
-            well-formed move. None if the move was not refused.
+        refused: why the last move was refused: a `Fault`, or `rules` if the rules refused a well-formed move.
+            None if the last move was not refused.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -71,12 +71,12 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """Return the index of the only seat that may act; None if no seat or several seats may act."""
+        """Return the index of the seat that may act, or None if there is no such seat or more than one."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
     def is_over(self) -> bool:
-        """Return True if the dialogue is over, so that no seat may act."""
+        """Return True if the dialogue is over, which means that no seat may act."""
         return not self.open
 
     @property
@@ -86,7 +86,7 @@ class Dialogue:
 
     @property
     def truncated(self) -> bool:
-        """Return True if a limit outside of the protocol ended the dialogue."""
+        """Return True if the dialogue was ended by a limit that is not part of the protocol."""
         return self.rules.truncated
 
     @property
@@ -132,17 +132,20 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, oldest first, without the first `after` events."""
+        """Skip the first `after` events that a seat has seen, and return the later events, oldest first."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the text of all messages to a seat after its first `after` events, and the last sender."""
+        """Skip the first `after` events of a seat, and return the text of all later messages to it.
+
+        The second value is the sender of the last message.
+        """
         return self._words(self._sides[seat], after)
 
     def apply(
         self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
     ) -> Event:
-        """Play a move, and return the event that the log contains for it.
+        """Play a move, and return the event that was logged for it.
 
         A bad move raises no error: a move that is illegal, malformed or out of turn is logged as refused, and
         the protocol decides what it costs.
@@ -151,7 +154,7 @@ class Dialogue:
             seat: the index of the seat that moves.
             move: the move.
             time: the time of the move on the caller's clock, in seconds; by default, a step counter from 1.
-            start_time: the time when the player began the move, by the same clock.
+            start_time: the time at which the player began the move, on the same clock.
 
         Raises:
             DialogueOver: the dialogue is over.
@@ -200,7 +203,7 @@ class Dialogue:
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
-        """End the dialogue for a reason outside of its rules. A dialogue that is over does not change.
+        """End the dialogue for a reason that is not part of its rules. If it is already over, do nothing.
 
         Args:
             status: the reason, such as `event limit`, `silence`, `time limit`, `left` or `infra_error`.
@@ -218,7 +221,7 @@ class Dialogue:
         return self.rules.outcome()
 
     def close(self) -> None:
-        """Release the resources of the rules. This method may be called more than once."""
+        """Release the resources of the rules. This method can be called more than once."""
         self.rules.close()
 
     def _append(self, event: Event, only: _Side | None) -> None:
@@ -247,7 +250,7 @@ class Dialogue:
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
-    """Return the recorded events that a seat saw, as the seat saw them, each with its index in the log.
+    """Return the recorded events as one seat saw them, each with its index in the log.
 
     The events are not played again, so no SQL runs.
     """
@@ -263,7 +266,7 @@ def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int,
 def words_of(
     rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return the text of all messages that events contain for a seat, and the last sender."""
+    """Return the text of all messages to a seat in a sequence of events, and the last sender."""
     said: list[str] = []
     voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
@@ -289,7 +292,7 @@ def words_of(
 
 
 def spoken(event: Event) -> str:
-    """Return the text of a logged move, or its action and data in brackets if the move has no text."""
+    """Return the text of a logged move. If the move has no text, return its action and data in brackets."""
     return event.data if isinstance(event.data, str) else _told(event)
 
 
@@ -325,11 +328,11 @@ def replay(
     """Play recorded events again, and return the dialogue in its final state.
 
     Args:
-        rules: new rules of the same task, without any moves.
+        rules: new rules for the same task, before any moves.
         events: the recorded events. Events that are not moves are skipped.
-        before: called before each event with the dialogue in its current state and the event.
-        noted: the value of `Rules.noted` that was recorded after each event. SQL of an event without such a
-            value runs again.
+        before: called before each event, with the event and the dialogue in its current state.
+        noted: the value of `Rules.noted` that was recorded after each event. If an event has no such value,
+            its SQL runs again.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)

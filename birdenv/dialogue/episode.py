@@ -11,7 +11,7 @@ from birdenv.dialogue._one_move import OneMove
 from birdenv.dialogue.chat import MALFORMED, MessageLog, as_chat_message, read_tool_call, tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.move import Move, Step, View, as_move
-from birdenv.dialogue.players import Player, SeatError, Watched, advance
+from birdenv.dialogue.players import Player, SeatError, Watched, advance, close_players
 from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, record_episode
 from birdenv.dialogue.usage import Usage, usage_of
 from birdenv.errors import InfrastructureError, InputError
@@ -26,14 +26,14 @@ class Episode:
     """An episode in which the caller plays one seat. Text that a model wrote never raises an error.
 
     If the infrastructure or the player of another seat fails, the episode ends: the step is `void`, and
-    `error` describes the failure. Only one move may be under way; a second move at the same time raises
-    `InputError`. If a call of `aact`, `acall` or `asay` is cancelled, the move is still played to its end.
+    `error` describes the failure. A second move raises `InputError` while another move is under way. If a
+    call to `aact`, `acall` or `asay` is cancelled, its move is still played to the end.
 
     Attributes:
         instance_id: the id of the task.
-        instruction: the instruction of the caller's seat.
+        instruction: the instruction for the caller's seat.
         messages: the dialogue as chat messages. Messages that a model wrote are kept unchanged.
-        breakdown: the reward that the caller's seat earned in each phase, by the number of the phase from 1.
+        breakdown: the reward that the caller's seat earned in each phase, by phase number (from 1).
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Episode:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the actions that are possible now as tool schemas, in the format of chat completions."""
+        """Return the actions that are possible now as tool schemas, in chat completions format."""
         return tool_schemas(self._game.seats[self._seat], self.legal)
 
     @property
@@ -127,12 +127,12 @@ class Episode:
 
     @property
     def truncated(self) -> bool:
-        """Return True if a limit outside of the protocol ended the episode."""
+        """Return True if the episode was ended by a limit that is not part of the protocol."""
         return self._dialogue.truncated
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return the usage of models that the players in the other seats report, by the name of the seat."""
+        """Return the model usage that the players in the other seats report, by seat name."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -172,7 +172,7 @@ class Episode:
                 or the Anthropic SDK returned.
 
         Raises:
-            TypeError: `message` is not a message of a model.
+            TypeError: `message` is not a model's message.
             InputError: as in `act`.
         """
         found = as_chat_message(message)
@@ -214,7 +214,7 @@ class Episode:
             agent: the name of the caller's policy.
 
         Raises:
-            InputError: the episode is not over yet; `stop` would end it.
+            InputError: the episode is not over yet. Call `stop` to end it.
         """
         if not self.done:
             raise InputError("the episode is not over: play it to its end, or stop() it")
@@ -234,24 +234,21 @@ class Episode:
         )
 
     async def aact(self, action: str, data: Any = None) -> Step:
-        """Play an action like `act`, without blocking the event loop."""
+        """Async version of `act`: play an action without blocking the event loop."""
         return await self._later(lambda: self._play(Move(action, data)))
 
     async def acall(self, message: Any) -> Step:
-        """Play a model's message like `call`, without blocking the event loop."""
+        """Async version of `call`: play a model's tool call without blocking the event loop."""
         found = as_chat_message(message)
         return await self._later(lambda: self._call(found))
 
     async def asay(self, text: str) -> Step:
-        """Play a model's plain text like `say`, without blocking the event loop."""
+        """Async version of `say`: play a move in the game's markup without blocking the event loop."""
         return await self._later(lambda: self._say(text))
 
     def close(self) -> None:
         """End the episode, and release its players and its database."""
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self._dialogue.close()
 
     def _one_move(self, *, made_by_caller: bool = False) -> OneMove:

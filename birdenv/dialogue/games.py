@@ -1,6 +1,6 @@
-"""Declarations of games, and the registry that finds a game by its name.
+"""Game declarations, and the registry that finds a game by name.
 
-Games are entry points of the group `birdenv.games`. `register_game` adds a game in the current process only.
+Games are entry points in the group `birdenv.games`. `register_game` adds a game to the current process only.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The command-line option of a setting, if it differs from the default option for its name and type.
+    """The command-line option for a setting, if the default option for its name and type does not fit.
 
     The annotation of the setting contains its option: `Annotated[int, Option(("--limit", "-n"))]`.
 
     Attributes:
         names: the names of the option (`--limit`, `-n`); by default, the name of the setting.
         argument: True if the setting is a positional argument.
-        path: True if the value is a path, which a resumed run must find from any working directory.
+        path: True if the value is a path that a resumed run must be able to find from any working directory.
         help: the help text; by default, the description of the setting.
     """
 
@@ -58,15 +58,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def identity(self) -> Hashable:
-        """Return a value that changes whenever the files that the settings name change."""
+        """Return a value that changes whenever the files named in the settings change."""
         return None
 
 
 class TaskList:
-    """The tasks of a game with given settings. A subclass describes the tasks and starts their episodes.
+    """The tasks of a game with given settings. Subclasses describe the tasks and start their episodes.
 
     Attributes:
-        ids: the ids of the tasks to play, in the order of the file.
+        ids: the ids of the tasks to play, in file order.
         notes: sentences for people, for example about tasks that were left out.
     """
 
@@ -79,27 +79,27 @@ class TaskList:
         raise NotImplementedError
 
     def public(self, instance_id: str) -> Any:
-        """Return the public description of a task that players get."""
+        """Return the public description of a task for players."""
         return self.scenario(instance_id)
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public description of a task that transcripts contain."""
+        """Return the public description of a task for transcripts."""
         return {"uuid": instance_id}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the facts about a task that the `info` of environments contains."""
+        """Return the facts about a task that environments put into `info`."""
         return {"instance_id": instance_id}
 
     def private(self, instance_id: str) -> Any:
-        """Return the private part of a task, which only the oracle agent and private records may use."""
+        """Return the private part of a task. Only the oracle agent and private records may use it."""
         return None
 
     def facts(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public facts about a task by which a dataset can be grouped and filtered."""
+        """Return the public facts about a task that can be used to group and filter a dataset."""
         return {}
 
     def is_graded(self, instance_id: str) -> bool:
-        """Return True if the right answer of a task is known, so that submissions can be graded."""
+        """Return True if a task's correct answer is known, so that submissions can be graded."""
         return True
 
     def all_public(self) -> Sequence[Any]:
@@ -107,7 +107,7 @@ class TaskList:
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the first fields of an episode's public record, which are known before the episode."""
+        """Return the first fields of an episode's public record, which are known before it starts."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
@@ -119,7 +119,7 @@ class TaskList:
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return the facts about the data and its databases that `config.json` records."""
+        """Return the facts about the data and its databases for `config.json`."""
         return {}
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class TaskList:
 
 @dataclass(frozen=True, slots=True)
 class SurveyQuestion:
-    """A question of the survey that people answer after an episode.
+    """A question in the survey that people answer after an episode.
 
     Attributes:
         name: the key of the answer in the record.
@@ -136,8 +136,8 @@ class SurveyQuestion:
         about: the subject of the question: `partner`, `self` or `dialogue`.
         scale: the number of steps on the rating scale, or 0 if the answer is free text.
         required: True if people must answer the question.
-        low: the meaning of the lowest step of the scale.
-        high: the meaning of the highest step of the scale.
+        low: the meaning of the lowest step on the scale.
+        high: the meaning of the highest step on the scale.
     """
 
     name: str
@@ -157,20 +157,19 @@ class Game:
         name: the name of the game in commands and in `make_game`.
         seats: the seats of the game. The position of a seat is its index.
         settings: the class of the game's settings.
-        tasks: loads the tasks for given settings.
+        tasks: a function that loads the tasks for given settings.
         title: a line that describes the game to people.
-        study_title: the title of the pages that the participants of a study see.
-        evaluated: the index of the seat whose player is evaluated.
+        study_title: the title of the pages that study participants see.
+        evaluated: the index of the evaluated seat.
         players: the specs of the default players in the other seats, by the index of the seat.
-        read_text: converts text that a model wrote in the game's markup to a move; None if the game has no
-            markup.
+        read_text: a function that converts a model's text in the game's markup to a move; None if the game
+            has no markup.
         markup_help: the text that tells a model how to write a move in the game's markup.
-        record_model: the class that describes a record of a data file; None if the game has no data files.
+        record_model: the class that describes a record in a data file; None if the game has no data files.
         survey: the questions that people answer after an episode.
-        measures: the figures in summaries and comparisons of runs; by default, the mean reward.
-        display: the parts of a recorded episode that people see in addition to the dialogue.
-        with_people: different default settings for episodes in which a person plays a seat, by the name of
-            the seat.
+        measures: what run summaries and comparisons measure; by default, the mean reward.
+        display: the parts of a recorded episode to show in addition to the dialogue.
+        with_people: the default settings that differ when a person plays a seat, by seat name.
     """
 
     name: str
@@ -195,7 +194,7 @@ class Game:
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:
-        """Return the index of a seat, which may be given by its index or its name.
+        """Return the index of a seat, given its index or its name.
 
         Raises:
             InputError: there is no such seat.
@@ -212,7 +211,7 @@ _lock = threading.Lock()
 
 
 def register_game(game: Game) -> Game:
-    """Register a game in this process, and return it. A game with the same name is replaced."""
+    """Register a game in this process, and return it. It replaces any game with the same name."""
     with _lock:
         _registered[game.name] = game
     return game
@@ -224,7 +223,7 @@ def game_names() -> list[str]:
 
 
 def find_game(name: str) -> Game:
-    """Return a game by its name. A name of the form `module:GAME` imports and registers the game.
+    """Return the game with this name. If the name has the form `module:GAME`, import and register the game.
 
     Raises:
         InputError: there is no such game; the message lists the known names.
@@ -266,7 +265,7 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game with the given values, by name. Other settings have their defaults.
+    """Return the settings of a game, given some values by name. All other settings have their defaults.
 
     Raises:
         InputError: a name or a value is not valid; the message lists the valid names or values.
@@ -275,7 +274,7 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
 
 
 def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
-    """Return settings with the given values. Other settings have their defaults.
+    """Validate the given values, and return settings. All other settings have their defaults.
 
     Args:
         model: the class that declares the settings.
@@ -321,7 +320,7 @@ def _what_is_allowed(field: FieldInfo) -> str:
 
 
 def bounds_in_words(field: FieldInfo) -> str:
-    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string without bounds."""
+    """Return the bounds of a number in words, such as "from 0 to 100"; empty if there are no bounds."""
     bounds = {
         name: value
         for each in field.metadata

@@ -1,8 +1,8 @@
-"""Declarations of the figures that a game measures, and of the parts of its episodes that people see.
+"""Declarations of what a game measures, and of the parts of its episodes that people see.
 
-`Game.measures` declares how the figures of a run are computed from the records of its episodes;
-`birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that
-`birdenv show` and the pages of `birdenv.report` show. Neither package depends on any game.
+`Game.measures` declares how a run's figures are computed from its episode records; `birdenv.runs` adds
+intervals, tables and files. `Game.display` declares the parts of an episode that appear in `birdenv show` and
+on the pages of `birdenv.report`. Neither package depends on any game.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error",
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure that is read from the public record of each episode. The figure of a run is the mean.
+    """A metric computed from the public record of each episode. A run's figure is the mean over its episodes.
 
-    Two measures are equal only if they share the same function `value`, so create each measure only once, at
-    the top of a module.
+    Two measures are equal only if they share the same `value` function, so create each measure once, at
+    module level.
 
     Attributes:
         name: the key in `overall.json`.
         title: the name in tables.
-        value: returns the figure of an episode from its record, or None if the episode does not count.
-        is_rate: True if the figure of an episode is 0 or 1; otherwise, it lies between `least` and `most`.
-        over: `rated` if the mean leaves out episodes with a status in `UNRATED`, `all` for all episodes.
+        value: returns an episode's figure, given its record, or None if the episode does not count.
+        is_rate: True if an episode's figure is 0 or 1; otherwise, it lies between `least` and `most`.
+        over: `rated` if the mean excludes episodes with a status in `UNRATED`, `all` if it includes all
+            episodes.
         by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also plots the figures of the groups, on a scale from 0 to 1.
+        drawn: True if the summary also plots each group's figure, on a scale from 0 to 1.
         compared: True if `birdenv compare` compares runs by this figure. A rate then also has pass^k and
             pass@k.
-        least: the smallest possible figure of an episode.
-        most: the largest possible figure of an episode.
-        silent: a description of the episodes for which `value` returns None, for a note on their number;
+        least: the minimum figure for an episode.
+        most: the maximum figure for an episode.
+        silent: a description of the episodes for which `value` returns None, used in a note on their number;
             empty for no note.
         note: a remark that readers need to understand the figure.
         less_is_better: True if smaller figures are better.
@@ -68,14 +69,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The parts of a run's summary that are not means over its episodes.
+    """Everything in a run summary except the means over episodes.
 
     Attributes:
-        figures: further keys of `overall.json`, with their values.
-        lines: lines of text about these figures, which the summary shows after the table of measures.
-        notes: sentences for the end of the summary.
-        screen: further lines for the first screen of the summary, by topic.
-        reference: the lines that the reference implementation would print, word for word.
+        figures: additional entries for `overall.json`, by key.
+        lines: lines of text about these figures, to show after the table of measures.
+        notes: sentences to show at the end of the summary.
+        screen: additional lines for the first screen of the summary, by topic.
+        reference: the exact lines that the reference implementation would print.
     """
 
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -87,20 +88,20 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """The parts of a run's summary that a game declares.
+    """The parts of a run summary that a game declares.
 
     Attributes:
-        measures: the figures that every run has, in the order in which they are shown.
-        optional: returns the figures that only some runs have, from the public records of a run.
-        groups: returns the names of the groups to which a task belongs, by kind of group. The arguments are
-            the public and the private record of an episode; a missing private record is empty.
+        measures: the measures of every run, in display order.
+        optional: returns the measures that only some runs have, given the public records of a run.
+        groups: returns the names of the groups that a task belongs to, by kind of group. The arguments are
+            the public and the private record of an episode; if there is no private record, it is empty.
         group_titles: the title of the table for each kind of group, such as `By difficulty`.
         group_order: the names of groups that come first in a table, in this order. Other groups follow,
             sorted by name.
-        clusters: the kind of group whose tasks resemble each other, such as `database`. Intervals are also
+        clusters: the kind of group in which tasks resemble each other, such as `database`. Intervals are also
             computed by resampling these groups instead of single tasks. None for no such intervals.
-        details: returns the figures that are not means, from the public and the private records of a run.
-        settings: the fields of `config.json` that the summary repeats, because figures depend on them.
+        details: returns the rest of the summary, given the public and the private records of a run.
+        settings: the fields in `config.json` that the summary repeats, because figures depend on them.
     """
 
     measures: tuple[Measure, ...]
@@ -136,14 +137,14 @@ REWARD: Final = GameMeasures(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page about an episode, which shows a text, SQL or a table beside the dialogue.
+    """A section of an episode's page, which shows text, SQL or a table beside the dialogue.
 
     Attributes:
         title: the heading of the section.
         kind: `text`, `sql` or `table`.
         text: the text or the SQL; unused for a table.
-        columns: the names of the table's columns; unused for a text or SQL.
-        rows: the rows of the table; unused for a text or SQL.
+        columns: the names of the table's columns; unused for text or SQL.
+        rows: the rows of the table; unused for text or SQL.
     """
 
     title: str
@@ -168,14 +169,14 @@ class Phase(NamedTuple):
 
 
 class JudgedSubmission(NamedTuple):
-    """A submission of SQL, whose result a page can compare with the result of the gold SQL.
+    """An SQL submission. A page can compare its result with the result of the gold SQL.
 
     Attributes:
         place: the index of the submission's event in the log, from 0.
         sql: the submitted SQL.
         database: the name of the database.
-        golds: the gold statements. The submission must have the result of at least one gold statement. Empty
-            if the verdict does not depend on the rows of a result.
+        golds: the gold statements. The submission's result must match the result of at least one of them.
+            Empty if the verdict does not depend on result rows.
         verdict: the verdict on the submission, such as `passed`.
     """
 
@@ -192,17 +193,17 @@ def _request(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """The functions that extract from an episode's records what pages show, apart from the dialogue itself.
+    """Functions that extract, from an episode's records, what pages show in addition to the dialogue.
 
     Most functions take the public record of an episode; some also take its private record.
 
     Attributes:
-        request: returns the request with which the episode began.
-        sections: returns further sections that everybody may see.
+        request: returns the request that the episode began with.
+        sections: returns additional sections that everybody may see.
         phases: returns the judged steps of the episode.
         subject: returns the words in an answer that name its topic, or an empty string.
-        submissions: returns the submissions with their gold statements. Pages show everybody how many rows
-            differ, but they show the rows only to readers who may see the gold SQL.
+        submissions: returns the submissions with their gold statements. Pages show all readers how many rows
+            differ, but show the rows themselves only to readers who may see the gold SQL.
         notes: returns private remarks on events, by the event's index in the log.
         secrets: returns private sections, such as the gold SQL and the clear request.
     """
@@ -217,7 +218,7 @@ class GameDisplay:
 
 
 def table_section(title: str, rows: Sequence[Mapping[str, Any]]) -> Section:
-    """Return a section with a table of records. The columns are in the order in which keys first occur."""
+    """Return a section with a table of records. Columns are ordered by the first occurrence of their keys."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     cells = tuple(tuple(str(row.get(name, "")) for name in columns) for row in rows)
     return Section(title, "table", columns=columns, rows=cells)

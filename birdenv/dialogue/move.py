@@ -1,4 +1,4 @@
-"""Moves, the views on which players base their moves, and the events and steps that result from moves."""
+"""Moves, the views that players base them on, and the events and steps that result from them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Event(NamedTuple):
 
     Attributes:
         agent: the index of the seat that moved, or `HOUSE`.
-        time: the time of the move: a step counter from 1, or seconds on the clock of the caller who runs the
-            dialogue. The time increases with every event.
+        time: the time of the move: a step counter from 1, or seconds on the caller's clock. The time
+            increases with every event.
         action: the name of the action.
         data: the data of the action, as a JSON value.
-        start_time: the time when the player began the move, by the same clock; None if it is not known.
+        start_time: the time at which the player began the move, on the same clock; None if it is not known.
         metadata: the reply to the move (`{"sender": ..., "reply": ...}`), or None if there is no reply. If
             the move was refused, `metadata` also has `"refused": true`, and only the player who moved sees
             the event.
@@ -64,12 +64,12 @@ QUIT = "quit"
 
 
 class Move(NamedTuple):
-    """A move of a player.
+    """A move by a player.
 
     Attributes:
         action: the name of the action.
         data: the data of the action, as a JSON value; None if the action has no fields.
-        trace: an explanation of the move, such as the annotation on which an answer is based; None for no
+        trace: an explanation of the move, such as the annotation that an answer is based on; None for no
             explanation. Only the private record contains the trace; no seat sees it.
     """
 
@@ -86,12 +86,12 @@ class Step(NamedTuple):
         sender: the last sender, such as `user`, `database` or `judge`.
         reward: the reward of this step; `Episode.reward` is the total.
         done: True if the episode is over.
-        truncated: True if a limit outside of the protocol ended the episode.
-        question: the question that the caller has to answer with `Episode.answer`; None unless the caller
-            also plays the other seat, and this seat was asked.
+        truncated: True if the episode was ended by a limit that is not part of the protocol.
+        question: the question that the caller has to answer with `Episode.answer`. None unless the caller
+            also plays the other seat, and that seat was asked a question.
         malformed: True if the move could not be read.
-        void: True if an infrastructure failure or the player of another seat ended the episode. Such an
-            episode says nothing about the policy: leave it out of training and of every rate.
+        void: True if an infrastructure failure, or a failure of another seat's player, ended the episode.
+            Such an episode says nothing about the policy: exclude it from training and from all rates.
     """
 
     text: str
@@ -127,7 +127,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class View(NamedTuple):
-    """Everything that the player of one seat may see now.
+    """Everything that the player in one seat may see now.
 
     Gauges and extras can also be read as attributes: `view.turns_left`, `view.candidates`.
 
@@ -141,10 +141,10 @@ class View(NamedTuple):
         phase: the current phase of the episode, counted from 1.
         gauges: how much is left of each limited resource, such as `turns_left`, by name.
         heard: the events that this seat has seen, oldest first.
-        waits: True if another seat may act as well, so that the player may wait (return None).
-        kb: the knowledge of the seat as JSON data, which `instruction` contains as text; None for no data.
-        choices: the possible values of a field of the kind `item`.
-        extras: further public values of the game, such as candidate statements, by name.
+        waits: True if another seat may act as well, so the player can wait (return None).
+        kb: the seat's knowledge as JSON data, which `instruction` contains as text; None for no data.
+        choices: the possible values for a field of the kind `item`.
+        extras: additional public values from the game, such as candidate statements, by name.
     """
 
     seat: int

@@ -1,6 +1,6 @@
-"""The texts and panels that web pages show to a person in a seat.
+"""The text and panels that web pages show to a person in a seat.
 
-A game declares the texts with its seats (`Seat.words`). Its rules say how much the person can still do
+A game declares the text with its seats (`Seat.words`). Its rules say how much the person can still do
 (`Rules.left_in_words`), and what the page shows beside the conversation (`Rules.panels`). The pages
 themselves do not depend on any game.
 """
@@ -18,17 +18,16 @@ a panel (`Panel.action`), or a separate button."""
 
 @dataclass(frozen=True, slots=True)
 class ActionWords:
-    """The texts with which a page offers an action to a person and reports it in the conversation.
+    """The text that a page uses to offer an action to a person, and to report it in the conversation.
 
     Attributes:
         label: the text on the button.
         hint: one sentence that says what the action is for.
         place: where the page offers the action. By default, natural language goes to the text box and code to
             the editor, and other actions have a separate button.
-        done: the report of the action in the conversation. For an action with a text, the report follows the
-            person's name ("ran this SQL"). For another action, it is a separate line, in which `{field}`
-            stands for the value of a field; people who may not see the value read only the part before the
-            colon.
+        done: the report of the action in the conversation. If the action has a text, the report follows the
+            person's name ("ran this SQL"). Otherwise, it is a separate line in which `{field}` stands for the
+            value of a field; people who may not see the value read only the part before the colon.
         fields: the labels of the action's fields, by name.
         question: the question that the person must confirm before the action; empty if the action needs no
             confirmation, because it can be undone or repeated.
@@ -44,15 +43,15 @@ class ActionWords:
 
 @dataclass(frozen=True, slots=True)
 class SeatWords:
-    """The texts on the page of a person in a seat.
+    """The text on the page for a person in a seat.
 
     Attributes:
-        actions: the texts for each action, by the action's name.
-        voices: the name that people read for each sender of messages, by the sender's name in the game.
-        ends: a sentence that says how the conversation ended, by the status of the episode.
+        actions: the text for each action, by action name.
+        voices: the name that people see for each message sender, by the sender's name in the game.
+        ends: a sentence about how the conversation ended, for each final status of the episode.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
             nothing to people.
-        replies: pairs of phrases: a phrase of the game's messages, which is written for programs, and the
+        replies: pairs of phrases: a phrase from the game's messages, which are written for programs, and the
             phrase that people read instead.
     """
 
@@ -63,14 +62,14 @@ class SeatWords:
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:
-        """Return a message of the game in words for people."""
+        """Return a message from the game, reworded for people."""
         for programs, people in self.replies:
             text = text.replace(programs, people)
         return text
 
 
 class ColumnNote(NamedTuple):
-    """A column of a database as a panel shows it: its name, its type, and the meaning of its values."""
+    """A database column as shown in a panel: its name, its type, and the meaning of its values."""
 
     name: str
     type: str = ""
@@ -79,7 +78,7 @@ class ColumnNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """A table of a database as a panel shows it: its name, its columns, and sample rows as text."""
+    """A database table as shown in a panel: its name, its columns, and sample rows as text."""
 
     name: str
     columns: tuple[ColumnNote, ...]
@@ -91,15 +90,15 @@ class Panel:
     """A part of the page beside the conversation, which shows only what the seat may know.
 
     Attributes:
-        title: the heading, of one or two words, because it is the name of a tab on a phone.
-        text: a text; empty for no text.
+        title: the heading. It has one or two words, because it also labels a tab on a phone.
+        text: the text; empty for no text.
         columns: the names of a table's columns; empty for no table.
         rows: the rows of the table.
         action: the name of an action that chooses one row: its only field is an `item`, and the rows are the
-            choices of the seat, in the same order. Each row has a button for it. Empty for no such action.
-        actions: the names of further actions whose buttons are in this panel.
+            seat's choices, in the same order. Each row has a button for the action. Empty for no such action.
+        actions: the names of other actions with buttons in this panel.
         tables: the tables of a database, which people can browse and search.
-        entries: pairs of a name and a text, which people can browse and search.
+        entries: pairs of a name and its text, which people can browse and search.
     """
 
     title: str
@@ -113,9 +112,9 @@ class Panel:
 
 
 def table_panel(title: str, records: list[dict[str, Any]], action: str = "") -> Panel:
-    """Return a panel with a table of records. The columns are in the order in which keys first occur.
+    """Return a panel with a table of records. Columns are ordered by the first occurrence of their keys.
 
-    Each row has a button for `action`, if it is not empty (see `Panel`).
+    If `action` is not empty, each row has a button for it (see `Panel`).
     """
     columns = tuple(dict.fromkeys(name for record in records for name in record))
     rows = tuple(tuple(str(record.get(name, "")) for name in columns) for record in records)

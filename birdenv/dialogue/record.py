@@ -29,11 +29,11 @@ class Example:
     Attributes:
         uuid: the id of the dialogue.
         scenario_uuid: the id of the task.
-        scenario: the public description of the task, without anything that only the user may know.
+        scenario: the public description of the task, which contains nothing that only the user may know.
         agents: the name of the player in each seat, by the index of the seat as text ("0", "1").
-        outcome: the public result of the episode; None if the file has none.
+        outcome: the public result of the episode; None if the file does not contain it.
         events: the log of the dialogue.
-        agents_info: the field of this name in CoCoA's files; None in the records of birdenv.
+        agents_info: the field with this name in CoCoA's files; None in birdenv's records.
     """
 
     uuid: str
@@ -57,9 +57,9 @@ class Example:
         }
 
     def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
-        """Return the dialogue in the format of annotation tools such as Potato: as turns, and as one text.
+        """Return the dialogue in the format of annotation tools such as Potato, as turns and as one text.
 
-        Refused moves are left out, and so is the event by which birdenv ended the dialogue.
+        Refused moves are left out, and so is the event that birdenv logged to end the dialogue.
 
         Args:
             seats: the names of the seats.
@@ -83,7 +83,7 @@ class Example:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Example:
-        """Return the transcript that a JSON object describes."""
+        """Read a transcript from a JSON object."""
         return cls(
             uuid=record["uuid"],
             scenario_uuid=record["scenario_uuid"],
@@ -105,8 +105,8 @@ class Failure:
 
     Attributes:
         status: the status of the episode, such as `infra_error`.
-        error: one line that describes the failure to people.
-        seat: the index of the seat whose player failed; None if no player failed.
+        error: a one-line description of the failure, for people.
+        seat: the index of the seat with the player that failed; None if no player failed.
     """
 
     status: str
@@ -158,7 +158,7 @@ def record_episode(
         dialogue: the finished dialogue.
         players: the player in each seat; None for a seat that the caller played.
         names: the name of the player in each seat.
-        used: the usage of the player in each seat; None if it is not known.
+        used: the model usage of the player in each seat; None if it is not known.
         broken: the failure that ended the episode; None if there was no failure.
         started: the value of `time.perf_counter()` at the start of the episode.
     """
@@ -188,14 +188,14 @@ def record_episode(
 
 
 def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
-    """Return the records of an episode that was skipped or could not begin, for the reason `why`."""
+    """Return the records of an episode that was skipped or could not begin. `why` is the reason."""
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records with a field that says which of several episodes of the same task this is."""
+    """Return the records with an added field: the number of this episode among several of the same task."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()
@@ -207,7 +207,7 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """Return how often a player's model made each kind of mistake, as its method `faults()` reports.
+    """Return how often a player's model made each kind of mistake, as reported by the player's `faults()`.
 
     The mapping is empty if the player has no such method, or if the method does not return such numbers.
     """

@@ -1,4 +1,4 @@
-"""The interface of the rules of a game, which depend neither on a clock nor on the log of the dialogue."""
+"""The interface for the rules of a game, which depend neither on a clock nor on the dialogue's log."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ HOUSE_VOICE: Final = "judge"
 
 @dataclass(slots=True)
 class Reply:
-    """The reply of the rules to a move.
+    """The rules' reply to a move.
 
-    The class is not frozen, because a frozen dataclass takes three times as long to create.
+    The class is not frozen, because creating a frozen dataclass takes three times as long.
 
     Attributes:
         text: the message to the player who moved; None for no message.
         sender: the sender of the message, such as `database`.
-        data: the data that replaces the data of the move in the log, such as a filtered answer; `AS_MADE` to
-            log the move unchanged.
+        data: the data to log instead of the move's data, such as a filtered answer; `AS_MADE` to log the move
+            unchanged.
         refused: True if the move was refused, so that only the player who moved sees the event.
     """
 
@@ -38,21 +38,21 @@ class Reply:
 
 
 class Rules(ABC):
-    """The rules of a game, and the state of one episode. A subclass defines a game.
+    """The rules of a game, and the state of one episode. Subclass it to define a game.
 
-    Rules use no threads and no clock, and only the random numbers that they get when they are created. Only a
+    Rules use no threads and no clock, and no random numbers except those that they get on creation. Only a
     `Dialogue` may call methods that change the state.
 
     Attributes:
         seats: the seats of the game, at least one.
         rewards: the reward that each seat has earned so far.
         status: why the episode is over, such as `completed`; empty while the episode is running.
-        truncated: True if a limit outside of the protocol ended the episode.
+        truncated: True if the episode was ended by a limit that is not part of the protocol.
         replaying: True while recorded moves are played again. Recorded answers are not filtered again.
         noted: what a database or grader returned for the last move, as a JSON value; None if neither was
-            used. This value may say more than the reply, so no seat may see it. The runner stores it for a
+            used. This value can reveal more than the reply, so no seat may see it. The runner stores it for a
             later replay, and then resets it to None.
-        recalled: the stored `noted` value of the move that is being replayed, so that no SQL has to run
+        recalled: the stored `noted` value for the move that is being replayed, which saves running its SQL
             again; None if there is no stored value.
     """
 
@@ -73,25 +73,25 @@ class Rules(ABC):
         """Return the names of the actions that are possible now for a seat that may act."""
 
     def offered(self, seat: int) -> tuple[str, ...]:
-        """Return the names of all actions that may be possible for a seat at some point of the episode."""
+        """Return the names of all actions that can become possible for a seat during the episode."""
         return self.seats[seat].kinds
 
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
-        """Play a legal and well-formed move of a seat that may act, and return the reply."""
+        """Play a legal and well-formed move by a seat that may act, and return the reply."""
 
     @abstractmethod
     def instruction(self, seat: int) -> str:
         """Return the instruction for a seat: the rules and its knowledge as text, constant in an episode."""
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result of the episode, in the format of the game's files."""
+        """Return the public result of the episode, in the game's file format."""
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse an illegal or malformed move of a seat that may act, and return the reply.
+        """Refuse an illegal or malformed move by a seat that may act, and return the reply.
 
-        A game may charge a price for such a move. A move out of turn is free and never reaches this method.
+        A game can charge for such a move. A move out of turn is free and never reaches this method.
         """
         action = self.seats[seat].by_name.get(move.action)
         if action is None:
@@ -103,12 +103,12 @@ class Rules(ABC):
         return Reply(f"Not done: {said}. Possible actions: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
-        """Play the move `quit`, by which a seat leaves the episode for good."""
+        """Play the move `quit`: the seat leaves the episode for good."""
         self.stop("left")
         return Reply("You left.")
 
     def stop(self, status: str) -> None:
-        """End the episode for a reason outside of the rules, which becomes its status."""
+        """End the episode for a reason that is not part of the rules. The reason becomes its status."""
         self.status, self.truncated = status, True
 
     def shown(self, seat: int, event: Event) -> Event | None:
@@ -128,15 +128,15 @@ class Rules(ABC):
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
-        """Return the values from which a seat can choose in a field of the kind `item`."""
+        """Return the values that a seat can choose from in a field of the kind `item`."""
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest sensible value of each number field, by name, to bound the action space."""
+        """Return the maximum sensible value of each number field, by name, to bound the action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
-        """Return further values that a seat may see, such as candidate statements, by name."""
+        """Return additional values that a seat may see, such as candidate statements, by name."""
         return {}
 
     def knowledge(self, seat: int) -> Any:
@@ -144,9 +144,9 @@ class Rules(ABC):
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
-        """Return the panels that a web page shows beside the conversation to a person in this seat.
+        """Return the panels that a web page shows beside the conversation to a person in a seat.
 
-        Panels are constant, and show only what the seat may know. For a seat without panels, pages show the
+        Panels are constant, and show only what the seat may know. If a seat has no panels, pages show its
         plain knowledge and instruction.
         """
         return ()
@@ -158,11 +158,11 @@ class Rules(ABC):
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return the private knowledge that the player of a seat gets, or None for an evaluated seat."""
+        """Return the private knowledge for the player of a seat, or None for an evaluated seat."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:
-        """Return the fields that the game adds to the public record of the episode with these events."""
+        """Return the fields that the game adds to the episode's public record, given the episode's events."""
         return {}
 
     def private_record(self) -> dict[str, Any]:
@@ -170,15 +170,15 @@ class Rules(ABC):
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return durations in seconds that were measured in the episode, by name."""
+        """Return the durations that were measured in the episode, by name, in seconds."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
-        """Release databases and other resources. This method may be called more than once."""
+        """Release databases and other resources. This method can be called more than once."""
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return the end of an error message that names the method of the rules that failed: ` in Guess.play`.
+    """Return an ending for an error message that names the rules method that failed: ` in Guess.play`.
 
     The result is an empty string if the exception was not raised in a method of the rules.
     """

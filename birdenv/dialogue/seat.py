@@ -1,6 +1,6 @@
 """Declarations of a game's seats (the roles in the game), their actions, and the fields of the actions.
 
-Action spaces, tool schemas, forms and help texts are derived from these declarations, which are the same in
+Action spaces, tool schemas, forms and help text are derived from these declarations, which are the same in
 all episodes.
 """
 
@@ -34,17 +34,17 @@ _TEXTS: Final = ("text", "code")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The declaration of an argument of an action.
+    """The declaration of an action's argument.
 
     Attributes:
         name: the name of the argument.
         kind: the kind of value: natural language (`text`), source code (`code`), a `number` or `integer` from
-            `low` to `high`, or one of the choices that the view of the seat lists (`item`).
-        low: the smallest permitted number.
-        high: the largest permitted number.
-        max_length: the largest number of characters in a text.
-        optional: True if the argument may be missing (null).
-        empty: True if a text may be blank.
+            `low` to `high`, or one of the choices listed in the seat's view (`item`).
+        low: the minimum permitted number.
+        high: the maximum permitted number.
+        max_length: the maximum number of characters in a text.
+        optional: True if the argument can be missing (null).
+        empty: True if a text can be blank.
         about: one sentence for tool descriptions; if it is empty, they describe the permitted values.
     """
 
@@ -59,7 +59,7 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Return True if the values of the field are texts, in natural language or source code."""
+        """Return True if the field holds text, that is, natural language or source code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
@@ -113,10 +113,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Action:
-    """The declaration of an action of a seat.
+    """The declaration of an action that a seat can take.
 
-    The data of a move with the action is None if the action has no fields, a single value if it has one
-    field, and a mapping from field names to values if it has several fields.
+    The data of a move is None if its action has no fields, a single value if the action has one field, and a
+    mapping from field names to values if it has several fields.
 
     Attributes:
         name: the name of the action.
@@ -152,11 +152,11 @@ class Action:
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """Return a function that is equivalent to `fault`, but faster for actions with one field."""
+        """Return a function that does the same as `fault`, but faster for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
-        """Convert the named arguments of a tool call to the data of a move.
+        """Convert a tool call's named arguments to the data for a move.
 
         Raises:
             ValueError: an argument is unknown or missing.
@@ -170,13 +170,13 @@ class Action:
         return dict(arguments) if names else None
 
     def arguments_of(self, data: Any) -> dict[str, Any]:
-        """Convert the data of a move to the named arguments of a tool call."""
+        """Convert a move's data to the named arguments for a tool call."""
         if len(self.fields) == 1:
             return {self.fields[0].name: data}
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Convert text, in which `SEPARATOR` separates the fields, to the data of a move."""
+        """Convert text, with fields separated by `SEPARATOR`, to the data for a move."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -184,7 +184,7 @@ class Action:
         return dict(zip(texts, parts, strict=False)) if texts else None
 
     def text_of(self, data: Any) -> str:
-        """Return the texts in the data of a move as one text, with `SEPARATOR` between the fields."""
+        """Join the text in the data of a move, with `SEPARATOR` between the fields."""
         if isinstance(data, str) and self.is_text:
             return data
         arguments = self.arguments_of(data)
@@ -203,21 +203,21 @@ class Action:
 
 @dataclass(frozen=True)
 class Seat:
-    """The declaration of a seat: a role in a game, which one player has in each episode.
+    """The declaration of a seat: a role in a game, which one player fills in each episode.
 
     Attributes:
         name: the name of the seat, such as `system`, `user` or `buyer`.
         actions: the actions of the seat. The index of an action is its `kind` in action spaces, so append new
             actions.
-        voices: the names of the possible senders of a message to the seat; the house (birdenv itself) is the
-            last. The index of a name is the `sender` in observations.
-        gauges: the largest value of each limited resource, such as `turns_left` or `budget`, by name. In an
+        voices: the names of all possible senders of messages to the seat, ending with the house (birdenv
+            itself). The index of a name is the `sender` in observations.
+        gauges: the maximum value of each limited resource, such as `turns_left` or `budget`, by name. In an
             observation space, an integer becomes a `Discrete`, and any other number a `Box`.
-        phases: the largest number of phases in an episode.
+        phases: the maximum number of phases in an episode.
         waits: True if the player may wait instead of moving.
-        items: the largest number of values from which a field of the kind `item` can be chosen.
+        items: the maximum number of choices for a field of the kind `item`.
         guide: an explanation of the game for a person in the seat; models and programs get the instruction.
-        words: the texts that web pages show to a person in the seat.
+        words: the text that web pages show to a person in the seat.
     """
 
     name: str

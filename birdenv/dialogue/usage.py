@@ -1,4 +1,4 @@
-"""The usage of a player: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
+"""A player's model usage: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST: Final = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The model calls of one player in one episode. A figure that is not known is None.
+    """One player's model calls in one episode. Unknown values are None.
 
     Attributes:
         calls: the number of model calls.
@@ -21,7 +21,7 @@ class Usage:
         cost_usd: the total price in US dollars.
 
     Raises:
-        ValueError: a figure is not a number from 0 to 2**53.
+        ValueError: a value is not a number from 0 to 2**53.
     """
 
     calls: int | None = None
@@ -45,19 +45,19 @@ class Usage:
         return Usage(**sums)
 
     def to_json(self) -> dict[str, int | float]:
-        """Return the known figures by name, as a JSON object."""
+        """Return the known values by name, as a JSON object."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @runtime_checkable
 class ReportsUsage(Protocol):
-    """A player that reports its usage of models in the episode."""
+    """A player that reports its model usage in the episode."""
 
     def usage(self) -> Usage | None: ...
 
 
 def usage_of(player: Any) -> Usage | None:
-    """Return the usage that a player reports, or None if the player reports no usage.
+    """Return the model usage that a player reports, or None if the player reports no usage.
 
     Raises:
         TypeError: the player's `usage()` returned neither a `Usage` nor None.

@@ -1,4 +1,4 @@
-"""Workers that play episodes in other processes. An episode that kills its worker harms no other episode."""
+"""Workers that play episodes in other processes. If an episode kills its worker, no other episode suffers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIALS: Final = 3
 
 
 class WorkerLostError(BirdenvError):
-    """A worker has died or can no longer be reached."""
+    """A worker has died or is no longer reachable."""
 
 
 class Worker(Protocol):
@@ -29,19 +29,19 @@ class Worker(Protocol):
         """
 
     def end(self) -> None:
-        """End the process of the worker and its children at once. Jobs in progress are lost."""
+        """End the worker's process and its children at once. Jobs in progress are lost."""
 
 
 class Crew:
-    """Workers that share the episodes of a run.
+    """A group of workers that share the episodes of a run.
 
     When a worker dies, another worker replaces it, and each episode that was in progress is played again in a
-    separate worker. So an episode that always kills its worker does not affect other episodes.
+    separate worker. An episode that always kills its worker therefore does not affect other episodes.
 
     Args:
         work: the work of the run.
-        start: starts a worker, and returns it when it has opened the work. The function raises
-            `WorkerLostError` if the worker dies first, and `InputError` if it cannot open the work.
+        start: a function that starts a worker, and returns it once it has opened the work. It raises
+            `WorkerLostError` if the worker dies first, and `InputError` if the worker cannot open the work.
         count: the number of workers.
     """
 
@@ -54,7 +54,7 @@ class Crew:
         self._is_over = False
 
     def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[JobResult]:
-        """Play jobs, at most `parallel` at a time, and yield their results. Finally, end all workers."""
+        """Play jobs, at most `parallel` at a time, and yield their results. At the end, stop all workers."""
         try:
             yield from in_flight(self._play, jobs, parallel)
         finally:

@@ -1,7 +1,7 @@
-"""The engine `processes`, which plays episodes in several processes of this machine.
+"""The engine `processes`, which plays episodes in several processes on this machine.
 
 This engine is faster than `threads` if a single process cannot use all processors. `Processes` runs in the
-process of the run, and `main` in each worker.
+main process of the run, and `main` in each worker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Processes:
     """The engine `processes`, with one worker process for each processor.
 
     Args:
-        parallel: the number of episodes that are played at the same time, in all processes together.
+        parallel: the number of episodes to play at the same time, over all processes.
         address: must be None.
 
     Attributes:
@@ -44,7 +44,7 @@ class Processes:
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors that this process can use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -1,7 +1,7 @@
 """The engine `ray`, which plays episodes in threads of actors in a Ray cluster.
 
-This engine needs only the core of Ray. Without the address of a cluster, the run starts Ray on this machine,
-and stops it at the end.
+This engine needs only Ray's core. If no cluster address is given, the run starts Ray on this machine, and
+stops it at the end.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ AWAY_SECONDS: Final = 60.0
 
 
 class RayCluster:
-    """The engine `ray`, with one actor for each processor of the cluster.
+    """The engine `ray`, with one actor for each processor in the cluster.
 
     Args:
-        parallel: the number of episodes that are played at the same time, in all actors together.
+        parallel: the number of episodes to play at the same time, over all actors.
         address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
-            cluster. Without either, Ray is started on this machine.
+            cluster. If neither is given, Ray is started on this machine.
 
     Attributes:
         workers: the number of actors.
@@ -74,7 +74,7 @@ class RayCluster:
         return crew.play_all(jobs, self._parallel)
 
     def close(self) -> None:
-        """Stop Ray if it was started for this run, or disconnect from the cluster."""
+        """Stop Ray if it was started for this run; otherwise, disconnect from the cluster."""
         if self._started:
             self._ray.shutdown()
 
@@ -150,7 +150,7 @@ class _Actor:
                 raise RunEndedError(f"a Ray actor failed: {describe_error(cause)}") from None
             except errors.RayActorError as error:
                 if "creation" in str(error) or "ModuleNotFoundError" in str(error):
-                    raise InputError(f"a Ray actor cannot be made: {_last_line(error)}") from None
+                    raise InputError(f"a Ray actor cannot be created: {_last_line(error)}") from None
                 raise WorkerLostError(f"a Ray actor: {_first_line(error)}") from None
             except errors.RayError as error:
                 raise RunEndedError(f"the Ray cluster is lost: {_first_line(error)}") from None

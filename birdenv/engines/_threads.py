@@ -1,4 +1,4 @@
-"""The engine `threads`, which plays episodes in the process of the run."""
+"""The engine `threads`, which plays episodes in the run's own process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from birdenv.runs.jobs import Job, JobResult, Work
 
 
 def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
-    """Play jobs in `count` threads, and yield the result of each job as soon as the job is done.
+    """Play jobs in `count` threads, and yield each result as soon as its job is done.
 
-    The iterator runs in the caller's thread, and advances only after the caller has handled a result. The
-    threads are daemons, so Ctrl-C ends the program without waiting for running statements.
+    The iterator `jobs` runs in the caller's thread, and advances only after the caller has handled a result.
+    The threads are daemons, so Ctrl-C ends the program without waiting for running statements.
     """
     if count <= 1:
         yield from map(play, jobs)
@@ -53,15 +53,15 @@ def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int)
 
 
 class Threads:
-    """The engine `threads`. Players may be any Python objects, because they stay in the process of the run.
+    """The engine `threads`. Players can be any Python objects, because they stay in the run's own process.
 
     Args:
-        parallel: the number of episodes that are played at the same time.
+        parallel: the number of episodes to play at the same time.
         address: must be None.
 
     Attributes:
-        workers: the number of processes that play episodes, which is 1.
-        shares_process: True, because this process is the process of the run.
+        workers: the number of processes that play episodes, always 1.
+        shares_process: True, because episodes are played in the run's own process.
     """
 
     workers: Final = 1
@@ -77,7 +77,7 @@ class Threads:
 
 
 def refuse_address(address: str | None, engine: str) -> None:
-    """Raise `InputError` if an address is given, because the engine does not use addresses."""
+    """Raise `InputError` if an address is given, because the engine does not use one."""
     if address is not None:
         raise InputError(
             f"the engine {engine} does not use an address: add --engine ray, or leave --address out"

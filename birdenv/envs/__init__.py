@@ -4,10 +4,11 @@
 * `DialogueEnv`: a Gymnasium environment for one seat of any game
 * `DialogueVectorEnv`: a batch of such environments (`gymnasium.make_vec`)
 * `DialogueAEC`, `DialogueParallel`: PettingZoo environments for any game, in PettingZoo's two forms
-* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, with agents as the system and as the user
+* `birdenv.envs.c_interact_v0`: the PettingZoo module for c-Interact, with one agent as the system and one as
+  the user
 * `birdenv.envs.wrappers`: wrappers for language models and for reward shaping
-* `birdenv.envs.candidates`: an environment with numeric observations, to learn when to ask a question
-* `birdenv.envs.sb3`: the candidate environments for Stable-Baselines3
+* `birdenv.envs.candidates`: an environment with numeric observations, for learning when to ask a question
+* `birdenv.envs.sb3`: a wrapper that makes the candidate environments usable with Stable-Baselines3
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The Gymnasium environment of one seat of a game. Players in the other seats move inside `step`."""
+"""The Gymnasium environment for one seat in a game. Players in the other seats move inside `step`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.players import SeatError, Watched, advance
+from birdenv.dialogue.players import SeatError, Watched, advance, close_players
 from birdenv.dialogue.record import Failure, end_by_fault, fault_words
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
@@ -20,21 +20,21 @@ from birdenv.errors import InfrastructureError, InputError
 
 
 class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """An environment for one seat of any registered game.
+    """An environment for one seat in any registered game.
 
     Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
     `sender` (the index of the last sender in the seat's `voices`), `phase`, `action_mask` (the kinds of
-    action that are legal), and what is left of the seat's limited resources, such as `turns_left`. Action:
-    `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the seat earned
-    in this step.
+    action that are legal), and the remaining amounts of the seat's limited resources, such as `turns_left`.
+    Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the
+    seat earned in this step.
 
     `info` holds `instance_id` and the game's public extras. After a refused action, `info` also holds
     `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
     the action). At the end of an episode, it also holds the public outcome.
 
     Observations, `info`, `spec` and public attributes never contain the private part of a task, such as its
-    gold SQL. However, this part is in the memory of the same process, where malicious code can find it. Run
-    agents that you do not trust in a separate process.
+    gold SQL. However, the private part is in the memory of the same process, where malicious code can find
+    it. Run agents that you do not trust in a separate process.
 
     Pickling keeps the settings but not the running episode.
 
@@ -43,8 +43,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
             every reset and step.
-        sampling: which tasks a reset without options draws, and how often; see `sample_tasks`.
-        **settings: settings of the game, and the players of the other seats, by seat name.
+        sampling: which tasks a reset draws if it has no options, and how often; see `sample_tasks`.
+        **settings: the settings of the game, and the players in the other seats, by seat name.
 
     Attributes:
         kinds: the names of the seat's actions. The index of a name is the `kind` of an action.
@@ -94,8 +94,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Args:
             sampling: a mapping with some of the keys `instance_id`, `database` and `difficulty`, each with a
-                name, a list of names, or a mapping from names to weights. A task is drawn only if each key
-                names it. The weights of a task are multiplied. None draws all tasks equally often.
+                name, a list of names, or a mapping from names to weights. A task is drawn only if every key
+                selects it. If several keys give a task a weight, the weights are multiplied. None makes all
+                tasks equally likely.
 
         Raises:
             InputError: a name or a weight cannot be used, or no task is left to draw.
@@ -105,13 +106,13 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode with a random task, or with a task that `options` select.
+        """Start an episode with a random task, or with the task that `options` selects.
 
-        If another seat begins and ends the dialogue before the agent can act, the dialogue starts again, and
-        the agent moves first.
+        If another seat moves first and ends the dialogue before the agent can act, the dialogue is restarted,
+        and the agent moves first.
 
         Args:
-            seed: the seed for the choice of tasks and for the players of the other seats.
+            seed: the seed for the choice of tasks and for the players in the other seats.
             options: the keys of `sample_tasks`, for this reset only; or `index`, the index of a task in
                 `instance_ids`.
 
@@ -122,12 +123,12 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play an action of the agent.
+        """Play the agent's action.
 
         An action is refused if it is not legal now, or if its text is too long or empty. The protocol decides
         what a refused action costs, and `info["refused"]` gives the reason. An infrastructure failure
         (`infra_error`) or a failure of another seat's player (`partner error`) truncates the episode and sets
-        `info["void"]`; leave such episodes out of training.
+        `info["void"]`; exclude these episodes from training.
 
         Raises:
             InvalidAction: the action is not in the action space: a wrong type, a missing key, or a kind out
@@ -204,7 +205,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the agent's seat has seen, without the first `after` events."""
+        """Skip the first `after` events that the agent's seat has seen, and return the later events."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
@@ -237,10 +238,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return info
 
     def _close_episode(self) -> None:
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self._players = []
         if self._dialogue is not None:
             self._dialogue.close()
@@ -270,13 +268,14 @@ class CInteractEnv(_OfOneGame):
 
 
 class AInteractEnv(_OfOneGame):
-    """a-Interact: the tasks of c-Interact with nine tools, which all cost a part of the budget.
+    """a-Interact: the tasks of c-Interact, with nine tools that are paid for from a budget.
 
     Actions: the actions of `CInteractEnv`, and `birdenv.get_schema`, `get_all_column_meanings`,
     `get_column_meaning`, `get_all_external_knowledge_names`, `get_knowledge_definition` and
-    `get_all_knowledge_definitions`. Rewards: 0.7 for the request and 0.3 for the follow-up, at any attempt.
+    `get_all_knowledge_definitions`. Rewards: 0.7 for the request and 0.3 for the follow-up, regardless of the
+    number of attempts.
 
-    Settings: the settings of `CInteractEnv` without `execute_sql`.
+    Settings: the settings of `CInteractEnv`, except `execute_sql`.
     """
 
     _game = "a-interact"
@@ -286,7 +285,7 @@ class BirdSqlEnv(_OfOneGame):
     """BIRD: a question about a database, explored with `execute_sql` and answered once with `submit_sql`.
 
     An episode has one phase. The gauge `turns_left` counts actions, and `clarify` is never legal. The reward
-    is 1 if the submission passes by execution accuracy, and otherwise 0.
+    is 1 if the submission is correct by execution accuracy, and otherwise 0.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
@@ -299,9 +298,9 @@ def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: 
     """Return a dialogue as text: a title, the opening, and every action and message with its speaker.
 
     Args:
-        title: facts about the task for the first line, such as its id.
+        title: the text of the first line, such as the id of the task.
         dialogue: the dialogue; None before the first episode.
-        index: the index of the seat whose view of the dialogue is returned.
+        index: the index of the seat from whose point of view the dialogue is written.
     """
     lines = [" ".join(str(value) for value in title.values())]
     if dialogue is None:

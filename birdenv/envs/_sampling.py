@@ -1,4 +1,4 @@
-"""The random choice of the task of an episode, with equal or different probabilities."""
+"""The random choice of an episode's task, with equal or different probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESET_OPTIONS: Final = (*_WEIGHED, "index")
 
 
 class Sampler:
-    """A source of random tasks of an arena.
+    """A source of random tasks from an arena.
 
     Args:
         arena: the arena with the tasks.
@@ -42,7 +42,7 @@ class Sampler:
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Return the id of a random task. Without `options`, the argument `sampling` of the class applies.
+        """Return the id of a random task. If there are no `options`, the class argument `sampling` applies.
 
         Args:
             rng: the random generator.

@@ -1,4 +1,4 @@
-"""The Gymnasium spaces of a seat, and the conversion of views to observations and of actions to moves."""
+"""The Gymnasium spaces of a seat, and conversions from views to observations and from actions to moves."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _move = partial(tuple.__new__, Move)  # needs all fields; takes half the time of
 
 
 class SeatSpaces:
-    """The observation and action spaces of a seat, with conversions from views and to moves.
+    """A seat's observation and action spaces, which convert views to observations and actions to moves.
 
     Args:
         seat: the declaration of the seat.
         mask: the name of the observation field that marks the legal actions.
 
     Attributes:
-        observations: the space of the seat's observations. Each limited resource (gauge) is a field:
+        observations: the space of the seat's observations. Each limited resource (gauge) is a field: a
             `Discrete` if its maximum is a whole number, and otherwise a `Box` of shape (1,).
-        actions: the space of the seat's actions. The field `kind` is an index in `seat.actions`; if the seat
-            may wait, the number after the last index means to wait. The field `text` holds the text of the
-            action, and `item` the index of a choice. Each numeric field has the shape (1,) and is scaled to
-            the range from 0 to 1 (see `Rules.scale`).
+        actions: the space of the seat's actions. The field `kind` is an index into `seat.actions`; if the
+            seat may wait, the number after the last index stands for waiting. The field `text` holds the text
+            of the action, and `item` the index of a choice. Each numeric field has the shape (1,) and is
+            scaled to the range from 0 to 1 (see `Rules.scale`).
         has_text_only: True if `kind` and `text` are the only fields of actions, so that `move` does not need
             the arguments `choices` and `scale`.
     """
@@ -92,11 +92,11 @@ class SeatSpaces:
     ) -> Move | None:
         """Convert an action to a move, or to None if the action is to wait.
 
-        Text that is too long and numbers out of bounds are converted, too; the dialogue refuses such a move.
+        Overlong text and numbers out of bounds are converted too; the dialogue then refuses the move.
 
         Args:
             action: a member of the space `actions`, or a `Move`.
-            choices: the values from which the field `item` selects.
+            choices: the values that the field `item` selects from.
             scale: the maximum of each numeric field in this episode, by name; by default, the declared
                 maximum.
 
@@ -194,7 +194,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
 
 
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
-    """Combine observations into a member of the batched space, which has arrays and tuples of texts."""
+    """Combine observations into a member of the batched space, which has arrays and tuples of strings."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
     return {
         name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)

@@ -1,9 +1,9 @@
-"""A space of Unicode texts whose members can be in memory that processes share.
+"""A space of Unicode strings that supports shared memory.
 
 Gymnasium's `AsyncVectorEnv` reads the observations from shared memory only once, and every step returns deep
 copies of the result. Arrays are views of the shared memory, so their copies are up to date, but the strings
-of Gymnasium's own `Text` never change. The space in this module therefore returns `SharedTexts`: a view of
-the shared memory whose deep copy is a tuple of the current texts.
+of Gymnasium's own `Text` never change. The space in this module therefore returns `SharedTexts`, a view of
+the shared memory. Its deep copy is a tuple of the current strings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LONGEST_CHARACTER = 4  # bytes in UTF-8
 
 
 class SpaceAsText(Space[T], Generic[T]):
-    """A space whose members can be written as text of at most `max_length` characters.
+    """A space whose members can be encoded as text of at most `max_length` characters.
 
     A subclass defines `contains`, `sample`, `encode` and `decode`.
     """
@@ -63,7 +63,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """Return the number of bytes that a member may take up in shared memory."""
+        """Return the maximum number of bytes that a member takes up in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +74,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
 
 class SharedTexts(Sequence[T]):
-    """The current texts of all environments, in shared memory. A deep copy is a tuple of these texts."""
+    """The current strings of all environments, in shared memory. A deep copy is a tuple of these strings."""
 
     def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
         self._space = space
@@ -187,9 +187,9 @@ _LONGEST_SAMPLE = 32
 class UnicodeText(SpaceAsText[str]):
     """The space of all strings of at most `max_length` Unicode characters.
 
-    Gymnasium's `Text` allows only the characters of a given alphabet, but results from a database may contain
-    any character. Samples are short (up to 32 characters). They mix several scripts, punctuation and line
-    breaks, and contain no surrogates.
+    Gymnasium's `Text` allows only the characters in a given alphabet, but database results can contain any
+    character. Samples are short (up to 32 characters). They mix several scripts, punctuation and line breaks,
+    and contain no surrogates.
 
     >>> space = UnicodeText(max_length=1000)
     >>> "Größe\\n查询" in space, "x" * 1001 in space, b"bytes" in space
@@ -203,7 +203,7 @@ class UnicodeText(SpaceAsText[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """Return a random short text. Masks and probabilities are not supported."""
+        """Return a random short string. Masks and probabilities are not supported."""
         if mask is not None or probability is not None:
             raise ValueError("UnicodeText supports neither a mask nor a probability")
         rng = self.np_random

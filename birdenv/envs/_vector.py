@@ -21,7 +21,7 @@ _Bools = npt.NDArray[np.bool_]
 
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each of `count` environments. A single number i becomes i, i + 1, and so on."""
+    """Return a seed for each of `count` environments. A single number i is expanded to i, i + 1, ..."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
@@ -44,23 +44,23 @@ def mask_of_batch(mask: Any, count: int) -> _Bools:
 
 
 class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
-    """A batch of `DialogueEnv` environments of one game, which are all stepped in this process.
+    """A batch of `DialogueEnv` environments for one game, all stepped in this process.
 
-    Observations are members of the batched space, with arrays and tuples of texts. Actions are members of the
-    batched space, or a list with an action for each environment (`birdenv.clarify("..")`, a `Move`). Infos
-    and autoreset follow Gymnasium's own vector environments: `final_obs` and `final_info` hold the end of an
-    episode.
+    Observations are members of the batched space, which contains arrays and tuples of strings. Actions are
+    members of the batched space, or a list with an action for each environment (`birdenv.clarify("..")`, a
+    `Move`). Infos and autoreset follow Gymnasium's own vector environments: `final_obs` and `final_info` hold
+    the end of an episode.
 
     Args:
         game: the name of the game.
         num_envs: the number of environments.
         seat: the name of the agent's seat; by default, the evaluated seat.
-        render_mode: `ansi` makes `render()` return the dialogues as texts.
+        render_mode: `ansi` makes `render()` return the dialogues as strings.
         autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one. With
             `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
             action of each episode, so it is only available with `vectorization_mode="sync"`.
         sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
-        **settings: settings of the game, and the players of the other seats, by seat name.
+        **settings: the settings of the game, and the players in the other seats, by seat name.
 
     Attributes:
         kinds: the names of the seat's actions. The index of a name is the `kind` of an action.

@@ -1,16 +1,18 @@
-"""The PettingZoo environments, in which every seat of a game is an agent."""
+"""The PettingZoo environments, in which every seat in a game is an agent."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import InvalidAction
 from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from birdenv.dialogue import Arena, Dialogue, Move, make_game
 from birdenv.dialogue.players import SILENT_ROUNDS
@@ -28,21 +30,15 @@ It is not `action_mask`, because PettingZoo's tests pass any mask with that name
 _NUMBERED: Final = re.compile(r"_\d+$")
 """Matches a number at the end of a seat's name, which then is the name of a PettingZoo agent."""
 
-_METADATA: Final[dict[str, Any]] = {
-    "name": "dialogue_v0",
-    "render_modes": ["human", "ansi"],
-    "render_fps": 1,
-}
+_RENDER_MODES: Final = ("human", "ansi")
 
 
 class _AllSeats(EzPickle):
     """A game with an agent in every seat: the spaces, the running dialogue, and the agents' observations."""
 
-    metadata: ClassVar[dict[str, Any]]
-
     def __init__(self, game: str, render_mode: str | None = None, **settings: Any) -> None:
         EzPickle.__init__(self, game, render_mode, **settings)
-        if render_mode not in (None, *self.metadata["render_modes"]):
+        if render_mode not in (None, *_RENDER_MODES):
             raise InputError(f"unknown render_mode {render_mode!r}; known: None, 'human', 'ansi'")
         self.render_mode = render_mode
         self._arena: Arena = make_game(game, **settings)
@@ -58,6 +54,17 @@ class _AllSeats(EzPickle):
         self._dialogue: Dialogue | None = None
         self._title: dict[str, Any] = {}
         self._silent = 0
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Return what PettingZoo's wrappers and tests need to know about the environment."""
+        name = f"{self._arena.game.name.replace('-', '_')}_v0"
+        return {
+            "name": name,
+            "render_modes": list(_RENDER_MODES),
+            "render_fps": 1,
+            "is_parallelizable": True,
+        }
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent."""
@@ -148,11 +155,11 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game, in which the agents in all seats move one at a time.
+    """A PettingZoo environment for any registered game. Each seat has an agent, and the agents take turns.
 
-    The agents are named after the seats, such as `system_0` and `user_0`. Observations and actions are those
-    of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values and, at
-    the end, the public outcome.
+    The agents are named after their seats, such as `system_0` and `user_0`. Observations and actions are
+    those of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values
+    and, at the end, the public outcome.
 
     Args:
         game: the name of the game.
@@ -160,12 +167,11 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         **settings: settings of the game.
     """
 
-    metadata: ClassVar[dict[str, Any]] = _METADATA | {"is_parallelizable": True}
-
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start an episode.
 
-        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that others are ignored.
+        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that unknown options are
+        ignored.
         """
         dialogue = self._start(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -174,7 +180,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Play the action of the selected agent. If it is refused, `infos` of the agent gives the reason.
+        """Play the selected agent's action. If it is refused, the agent's entry in `infos` gives the reason.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.
@@ -217,19 +223,17 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game, in which the agents in all seats act simultaneously.
+    """A PettingZoo environment for any registered game. Each seat has an agent, and all agents act at once.
 
-    The seats that may act at the start of a step act in the order of their indices. An action is ignored if
-    its seat may not act, or if the action of an earlier seat in the same step has made it impossible. Names,
-    spaces, options and infos are those of `DialogueAEC`.
+    In each step, the seats that may act at the start of the step act in index order. An action is ignored if
+    its seat may not act, or if an earlier seat's action in the same step made it impossible. Names, spaces,
+    options and infos are those of `DialogueAEC`.
 
     Args:
         game: the name of the game.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the dialogue.
         **settings: settings of the game.
     """
-
-    metadata: ClassVar[dict[str, Any]] = _METADATA
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -278,3 +282,27 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
             dict.fromkeys(acting, dialogue.truncated),
             {agent: infos[agent] for agent in acting},
         )
+
+
+class GameFunctions(NamedTuple):
+    """The functions in the PettingZoo module of a game. Their arguments are `render_mode` and settings.
+
+    Attributes:
+        env: returns a `raw_env` in PettingZoo's wrapper that checks the order of calls.
+        raw_env: returns the environment in which one seat moves at a time (PettingZoo's AEC).
+        parallel_env: returns the environment in which all seats act at once (PettingZoo's parallel API).
+    """
+
+    env: Callable[..., OrderEnforcingWrapper]
+    raw_env: Callable[..., DialogueAEC]
+    parallel_env: Callable[..., DialogueParallel]
+
+
+def functions_of(game: str) -> GameFunctions:
+    """Return the functions that PettingZoo expects in a game's module."""
+    raw_env = partial(DialogueAEC, game)
+    return GameFunctions(
+        lambda **settings: OrderEnforcingWrapper(raw_env(**settings)),
+        raw_env,
+        partial(DialogueParallel, game),
+    )

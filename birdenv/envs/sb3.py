@@ -1,4 +1,4 @@
-"""The candidate environments as a `VecEnv` of Stable-Baselines3.
+"""The candidate environments as a Stable-Baselines3 `VecEnv`.
 
 This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
 """
@@ -26,14 +26,15 @@ __all__ = ["CandidatesVecEnv"]
 
 
 class CandidatesVecEnv(VecEnv):
-    """A batch of candidate episodes for the algorithms of Stable-Baselines3 and sb3-contrib.
+    """A batch of candidate episodes for algorithms from Stable-Baselines3 and sb3-contrib.
 
     Each step plays an action in every episode. When an episode ends, the next one begins in the same step.
     The `info` at the end of an episode has `instance_id`, `terminal_observation`, and `episode` with the
-    return `r` and the length `l`, as `Monitor` writes them. `MaskablePPO` finds the action masks by itself.
+    return `r` and the length `l`, as with `Monitor`. `MaskablePPO` finds the action masks by itself.
 
     Args:
-        batch: the episodes, from `gymnasium.make_vec("birdenv/CInteractCandidates-v0", num_envs=...)`.
+        batch: the batch of episodes from `gymnasium.make_vec("birdenv/CInteractCandidates-v0",
+            num_envs=...)`.
 
     Raises:
         InputError: `batch` is another kind of environment, or does not start the next episode in the step
@@ -54,7 +55,7 @@ class CandidatesVecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, np.intp)
 
     def reset(self) -> Any:
-        """Start an episode in every environment with the seeds passed to `seed`, and return the observations.
+        """Start an episode in every environment, with the seeds passed to `seed`, and return observations.
 
         Raises:
             InputError: reset options were set, which are not supported.
@@ -103,7 +104,7 @@ class CandidatesVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return the value of an attribute of the batch for each episode; it is the same for all episodes."""
+        """Return the value of an attribute for each episode. All episodes share the value in the batch."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -111,5 +112,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True if the class is `Monitor`, because infos have the entry `episode` as with `Monitor`."""
+        """Return True if the class is `Monitor`, because `info` contains the `episode` entry of `Monitor`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

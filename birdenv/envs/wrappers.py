@@ -3,8 +3,8 @@
 * `ChatMessages`: chat messages and tool calls, for chat models
 * `Markup`: the prompt and the tags of the published c-Interact scripts
 * `TurnCost`: a cost for each step
-* `PotentialShaping` (with `resolved_points`): shaped rewards, which make learning easier
-* `HiddenPrice`: observations of a candidate environment without the price of a question
+* `PotentialShaping` (used with `resolved_points`): shaped rewards, which make learning easier
+* `HiddenPrice`: candidate observations in which the price of a question is hidden
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _ChatSpace(SpaceAsText[Json]):
 
 
 class ChatPrompts(_ChatSpace):
-    """The space of the arguments of a chat call: `{"messages": [...], "tools": [...]}`."""
+    """The space of chat call arguments: `{"messages": [...], "tools": [...]}`."""
 
     def contains(self, x: Any) -> bool:
         return (
@@ -76,7 +76,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """The space of a chat model's answers: assistant messages, and tool calls without a message.
+    """The space of a chat model's answers: assistant messages, and bare tool calls.
 
     Random samples are assistant messages that call one of the seat's tools.
     """
@@ -93,15 +93,15 @@ class ChatReplies(_ChatSpace):
 
 
 class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """A wrapper that converts observations to the arguments of a chat call, and messages to actions.
+    """A wrapper that converts observations to chat call arguments, and messages to actions.
 
     Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call. `messages`
     is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
     the actions that are legal now.
 
-    Action: an assistant message with one tool call, or the tool call without a message. A message without
-    exactly one valid tool call is an illegal action. Such a message stays in `messages`, followed by the
-    environment's answer as a user message.
+    Action: an assistant message with one tool call, or a bare tool call. A message that does not contain
+    exactly one valid tool call is an illegal action. It stays in `messages`, followed by the environment's
+    answer as a user message.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -147,10 +147,10 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A wrapper that converts observations to one growing prompt, and tags in a model's output to actions.
 
     `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
-    The opening backticks may also be followed by another name of SQL, and a single statement needs no
-    backticks. If a submission contains no SQL, `ERROR!` is submitted, as in the published scripts. An output
-    without tags is a question to the user. If no question is possible, the prompt ends with an opening `<t>`,
-    and the whole output is searched for SQL.
+    Other names for SQL can also follow the opening backticks, and a single statement needs no backticks. If a
+    submission contains no SQL, `ERROR!` is submitted, as in the published scripts. Output that contains no
+    tags is a question to the user. If no question is possible, the prompt ends with an opening `<t>`, and the
+    whole output is searched for SQL.
 
     The published markup has only these two tags. The other actions of the game have tags with their names:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
@@ -233,7 +233,7 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     Args:
         env: any environment.
-        cost: the cost of a step, 0 or more.
+        cost: the cost per step, 0 or more.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], cost: float) -> None:
@@ -252,14 +252,14 @@ class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
     """A wrapper that adds `discount * potential(after) - potential(before)` to each reward.
 
     The potential of a terminal state is 0, so the returns of all policies change by the same constant, and
-    the best policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of
+    the best policy remains the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of
     its last state, because learners bootstrap from there.
 
     Args:
         env: any environment.
         potential: a function of the observation and the environment, such as `resolved_points`.
         discount: the discount factor of the learning algorithm.
-        scale: a factor by which the potential is multiplied.
+        scale: a factor that multiplies the potential.
     """
 
     def __init__(
@@ -288,7 +288,7 @@ class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
 
 
 def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
-    """Return the share of a task's annotated ambiguities that the user has clarified so far, from 0 to 1.
+    """Return the fraction of a task's annotated ambiguities that the user has clarified so far.
 
     The annotations are private. Use this function only to shape rewards in training, never as an observation.
 
@@ -309,10 +309,10 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """A wrapper that sets the price in candidate observations to 0, to measure the value of knowing it."""
+    """A wrapper that sets the price in candidate observations to 0, to measure what knowing it is worth."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """Return the observation with the price 0."""
+        """Return the observation with its price set to 0."""
         episode = np.array(observation["episode"])
         episode[..., EpisodeColumn.PRICE] = 0.0
         return {**observation, "episode": episode}

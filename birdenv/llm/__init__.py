@@ -1,14 +1,14 @@
-"""Calls of chat models at OpenAI-compatible endpoints, with retries, recording, replay and costs.
+"""Call chat models at OpenAI-compatible endpoints, with retries, recording, replay and cost accounting.
 
     models = Models(ModelSettings(base_url="http://127.0.0.1:8000/v1"))
     chat = models.chat("agent", "some-model", scope="library_1/0/system")
     completion = chat.complete([{"role": "user", "content": "Hello"}])
 
 * `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
-* `Models`: the models of a run, with their recorded calls and costs, for all threads
-* `FunctionModels`: models that are called through a function of another framework
+* `Models`: the models of a run, with their recorded calls and costs, shared by all threads
+* `FunctionModels`: models that are called through another framework's function
 * `Chat`: the model calls of one seat in one episode
-* `Completion`: a checked answer of a model
+* `Completion`: a model's answer, validated
 * `Prompt`: a prompt as a Jinja2 template
 
 This package does not depend on games. `openai` is imported when the first call is made.

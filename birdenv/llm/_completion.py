@@ -1,4 +1,4 @@
-"""The reading and checking of endpoints' answers, which differ in ways that typed clients do not notice."""
+"""Read and check endpoints' answers, which vary in ways that typed clients do not notice."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _BROKEN_OFF: Final = ("error", "abort")
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer of a model.
+    """A model's answer.
 
     Attributes:
         message: the assistant's message as the endpoint sent it.
         content: the text of the message; empty if the message has no text.
         tool_calls: the tool calls as the endpoint sent them.
-        reasoning: the reasoning of the model; empty if the endpoint does not return it.
-        refusal: the text with which the model refused to answer; otherwise empty.
-        finish_reason: the reason why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or
-            another reason.
+        reasoning: the model's reasoning; empty if the endpoint does not return it.
+        refusal: the model's explanation if it refused to answer; otherwise empty.
+        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or another
+            reason.
         prompt_tokens: the number of prompt tokens; None if the endpoint does not report this number.
         completion_tokens: the number of completion tokens; None if the endpoint does not report this number.
-        cached_tokens: the number of prompt tokens that the endpoint had cached, which may cost less.
+        cached_tokens: the number of prompt tokens that the endpoint had cached. They may cost less.
         cost_usd: the cost in US dollars; None if the price is not known.
     """
 
@@ -51,11 +51,11 @@ class Completion:
 
     @property
     def raw_content(self) -> str:
-        """Return the text of the message, including reasoning that the server has left in the text."""
+        """Return the text of the message, including any reasoning that the server left in it."""
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message for the next request: with its text and tool calls, but without reasoning.
+        """Return the message to send with the next request: its text and tool calls, but not its reasoning.
 
         Every tool call has an id, and its arguments are a JSON object as text. Arguments of another type are
         wrapped in an object, because some servers refuse them.
@@ -92,13 +92,13 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call, or an id with `number` if the call has no id."""
+    """Return the id of a tool call, or an id made from `number` if the call has none."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
 
 def read_completion(text: str) -> Completion:
-    """Return the completion in the body of an endpoint's answer.
+    """Parse the body of an endpoint's answer, and return the completion.
 
     Raises:
         TransientError: the body is not a chat completion. The message describes the body.
@@ -127,7 +127,7 @@ def read_completion(text: str) -> Completion:
 
 
 def check_message(message: Any, where: str) -> None:
-    """Raise an error if a value is not a chat message, so that a faulty server cannot give an empty answer.
+    """Raise an error if a value is not a chat message, so that a server fault is not read as an empty answer.
 
     Raises:
         InputError: the value is not a chat message. The text of the error begins with `where`.
@@ -148,7 +148,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON value without lone surrogates, which UTF-8 cannot encode."""
+    """Return a JSON value with lone surrogates replaced, because UTF-8 cannot encode them."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -209,7 +209,7 @@ def _count(value: Any) -> int | None:
 
 
 def error_text(body: Any) -> str:
-    """Return the error message in the body of a failed request, or an empty string if there is none."""
+    """Return the error message in the body of a failed response, or an empty string if there is none."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     found = error.get("message") if isinstance(error, Mapping) else error
     return shortened(found) if isinstance(found, str) else ""

@@ -1,7 +1,7 @@
-"""The tokens and costs of each role in a run, and the check of its budgets.
+"""The tokens and costs for each role in a run, and checks of the run's budgets.
 
 Prices come from a file that the user names, or otherwise from the package `genai-prices`. If there is no file
-and the package is not installed, prices are not known.
+and the package is not installed, prices are unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS: Final = ("input", "output", "cached_input")
 
 
 class TokenPrices:
-    """The prices of models, in US dollars per million tokens."""
+    """Model prices, in US dollars per million tokens."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read prices from a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
@@ -38,7 +38,7 @@ class TokenPrices:
         self._own: Mapping[str, Mapping[str, float]] = {} if file is None else _read(file)
 
     def cost(self, model: str, url: str, completion: Completion) -> float | None:
-        """Return the cost of an answer in US dollars, or None if prices or numbers of tokens are unknown."""
+        """Return the cost of an answer in US dollars, or None if the prices or token counts are unknown."""
         prompt, answer = completion.prompt_tokens, completion.completion_tokens
         if prompt is None or answer is None:
             return None
@@ -98,15 +98,15 @@ _LARGER: Final = "to continue, also give a larger budget"
 
 @dataclass(slots=True)
 class Account:
-    """The usage of all calls of one role.
+    """The usage of all calls for one role.
 
     Attributes:
         calls: the number of answers from endpoints.
-        prompt_tokens: the number of prompt tokens, as far as endpoints report them.
-        completion_tokens: the number of completion tokens, as far as endpoints report them.
+        prompt_tokens: the number of prompt tokens, as far as endpoints report it.
+        completion_tokens: the number of completion tokens, as far as endpoints report it.
         cost_usd: the cost in US dollars, as far as prices are known.
-        unpriced: the number of calls whose cost is not known.
-        unmetered: the number of calls whose number of tokens is not known.
+        unpriced: the number of calls with an unknown cost.
+        unmetered: the number of calls with an unknown token count.
         troubles: the number of failed requests, by kind of failure.
     """
 
@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The usage of models in a run, by role, with its budgets. Any thread may call the methods."""
+    """A run's model usage, by role, and its budgets. The methods are thread-safe."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -130,13 +130,13 @@ class Ledger:
         self._lock = threading.Lock()
 
     def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
-        """Count the usage of an earlier part of the run, for budgets.
+        """Count the usage of an earlier part of the run towards the budgets.
 
         Args:
             calls: the number of earlier calls.
             cost: their cost in US dollars, as far as it is known.
             tokens: the number of their tokens.
-            unpriced: the number of earlier calls whose cost is not known.
+            unpriced: the number of earlier calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)
@@ -161,7 +161,7 @@ class Ledger:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if a budget allows no further call.
+        """Raise `BudgetSpentError` if a budget does not allow another call.
 
         Calls in progress are not counted. The error is also raised if most answers do not report their usage,
         because then no budget can be enforced.
@@ -182,14 +182,14 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return the cost in US dollars and the number of tokens of the whole run so far."""
+        """Return the total cost in US dollars and the total number of tokens so far, for the whole run."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
             return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
 
     def accounts(self) -> dict[Role, Account]:
-        """Return the account of each role, without the usage of earlier parts of the run."""
+        """Return the account of each role, not counting earlier parts of the run."""
         with self._lock:
             return dict(sorted(self._accounts.items()))
 

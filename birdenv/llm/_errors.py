@@ -1,6 +1,6 @@
-"""The errors of endpoints, with a class for each way to handle them, and the removal of API keys from texts.
+"""Endpoint errors, with a class for each way to handle them, and functions that remove API keys from text.
 
-A key is recognised in every spelling that a server may use: plain, or escaped as in JSON, HTML or a URL.
+A key is recognised in every spelling that a server might use: plain, or escaped as in JSON, HTML or a URL.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class EndpointError(InfrastructureError):
 
 
 class EndpointRefusedError(RunEndedError):
-    """The endpoint refuses every call, because of the key, the model, the URL or the quota."""
+    """The endpoint refuses all calls, because of the key, the model, the URL or the quota."""
 
 
 class BudgetSpentError(RunEndedError):
@@ -32,7 +32,7 @@ class ReplayMissError(RunEndedError):
 
 
 class ContextOverflowError(BirdenvError):
-    """The messages are longer than the model's context."""
+    """The messages do not fit in the model's context."""
 
 
 class TransientError(Exception):
@@ -41,7 +41,7 @@ class TransientError(Exception):
     Attributes:
         kind: the kind of failure: `rate limit`, `server error`, `unavailable`, `connection`, `timeout` or
             `bad reply`.
-        after: the seconds to wait before a retry, if the server says so; otherwise None.
+        after: the number of seconds to wait before a retry, if the server states it; otherwise None.
     """
 
     def __init__(self, message: str, kind: str, after: float | None = None) -> None:
@@ -72,7 +72,7 @@ def has_key(text: str, key: str) -> bool:
 
 
 def without_key(text: str, key: str) -> str:
-    r"""Return a text in which a placeholder replaces every spelling of the key.
+    r"""Return a text with every spelling of the key replaced by a placeholder.
 
     >>> without_key(r'{"error": "bad sk-a\u002B1, sk-a%2b1"}', "sk-a+1")
     '{"error": "bad [key], [key]"}'
@@ -81,7 +81,7 @@ def without_key(text: str, key: str) -> str:
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Return True if a word of a text begins like a well-known kind of API key.
+    """Return True if a word in the text begins like a well-known kind of API key.
 
     >>> looks_like_a_key("http://127.0.0.1/sk-a1b2c3/v1"), looks_like_a_key("http://desk-1/task_list/v1")
     (True, False)

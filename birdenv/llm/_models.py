@@ -1,4 +1,4 @@
-"""The models of a run: endpoints, recorded calls, and costs."""
+"""The models that a run uses: endpoints, recorded calls, and costs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Models:
 
     Attributes:
         settings: the settings of the models.
-        ledger: the tokens and costs of the run, with its budgets.
+        ledger: the run's tokens, costs and budgets.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
@@ -58,12 +58,12 @@ class Models:
         Args:
             role: the role of the seat, which decides which settings apply.
             model: the name of the model in the player's spec; if it is empty, the settings name the model.
-            scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
+            scope: the task, the episode number and the seat, such as `library_1/0/system`.
             seed: the seed that is sent with every request; None for no seed.
 
         Raises:
-            InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a file
-                of calls is damaged.
+            InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a call
+                file is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)
@@ -78,19 +78,19 @@ class Models:
         """Record all calls in a run folder, and reuse the answers that the folder already contains.
 
         Raises:
-            InputError: the folder's file of calls is damaged.
+            InputError: the folder's call file is damaged.
         """
         own = self._own = CallFile(folder / CALLS, append=True)
         self._recorded = own.by_episode()
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Collect the calls of a worker in memory, so that the main process of the run can record them."""
+        """Collect a worker's calls in memory, so that the run's main process can record them."""
         collected = self._own = CollectedCalls()
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return the calls of an episode that the run folder contained before `record_in`."""
+        """Return an episode's calls that the run folder already contained before `record_in`."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
@@ -100,7 +100,7 @@ class Models:
 
         Args:
             calls: the calls.
-            agent: the name of the evaluated seat. The calls of all other seats are counted for the role
+            agent: the name of the evaluated seat. Calls for all other seats are counted under the role
                 `user`.
         """
         for call in calls:
@@ -119,14 +119,14 @@ class Models:
         entry: dict[str, Any],
         thoughts: Sequence[str] = (),
     ) -> Completion:
-        """Return the recorded answer to a request, or ask the endpoint and record its answer.
+        """Return the recorded answer to a request, or send the request to the endpoint and record its answer.
 
         Args:
-            role: the role whose endpoint is used.
+            role: the role, which determines the endpoint.
             key: the key under which the call is recorded.
             body: the body of the request.
-            entry: the request in the form in which it is recorded.
-            thoughts: the reasoning in each earlier answer to the seat.
+            entry: the request in the form to record.
+            thoughts: the reasoning in each earlier answer that the seat got.
 
         Raises:
             ReplayMissError: the run is a replay, and the call was not recorded.
@@ -162,7 +162,7 @@ class Models:
             self._own.close()
 
     def close(self) -> None:
-        """Close connections and files, so that running episodes cannot make further calls."""
+        """Close connections and files. Running episodes can make no more calls."""
         with self._lock:
             self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
@@ -228,14 +228,14 @@ class Models:
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
                 except OSError as error:
-                    raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+                    raise InputError(f"{folder}: cannot be created: {error.strerror}") from None
                 path = folder / f"{urlsplit(endpoint.url).hostname}-{digest}.jsonl"
                 found = self._caches[endpoint.url] = CallFile(path, append=True)
             return found
 
 
 class FunctionModels(Models):
-    """Models that are called through a function of another framework.
+    """Models that are called through another framework's function.
 
     The framework counts and logs the calls itself.
 
@@ -256,10 +256,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return models for a player: the given models, or new models with the given settings.
+    """Return the models for a player: the given models, or new models with the given settings.
 
-    If None is given, environment variables and `.env` name the endpoint. In one process, equal settings share
-    the same models. Calls of new models are not recorded.
+    If None is given, environment variables and `.env` name the endpoint. Within a process, equal settings
+    share the same models. Calls of new models are not recorded.
     """
     if isinstance(given, Models):
         return given

@@ -1,4 +1,4 @@
-"""Prompts as Jinja2 templates, which come from a package or from a file that the user names."""
+"""Prompts in the form of Jinja2 templates, from a package or from a file that the user names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.files import read_text
 
 
 class Prompt:
-    """A prompt as a Jinja2 template, which is rendered in Jinja2's sandbox. Undefined names are errors."""
+    """A prompt in the form of a Jinja2 template, rendered in Jinja2's sandbox. Undefined names are errors."""
 
     def __init__(self, text: str, where: str) -> None:
         """Compile a template.
@@ -38,7 +38,7 @@ class Prompt:
 
     @classmethod
     def from_file(cls, path: Path) -> Prompt:
-        """Return the template in a file.
+        """Read a template from a file.
 
         Raises:
             InputError: the file cannot be read, or is not a valid template.
@@ -46,10 +46,10 @@ class Prompt:
         return cls(read_text(path), str(path))
 
     def render(self, **values: Any) -> str:
-        """Return the text of the template with the given values.
+        """Render the template with the given values, and return the text.
 
         Raises:
-            InputError: the template uses a name without a value, or fails.
+            InputError: the template uses a name that has no value, or fails.
         """
         from jinja2 import TemplateError
 
@@ -64,7 +64,7 @@ class Prompt:
 
 @cache
 def package_prompt(package: str, name: str, form: str = "") -> Prompt:
-    """Return the template `prompts/NAME-FORM.j2` of a package, or `prompts/NAME.j2` if that is missing."""
+    """Return the template `prompts/NAME-FORM.j2` in a package, or `prompts/NAME.j2` if that is missing."""
     folder = resources.files(package).joinpath("prompts")
     file = folder.joinpath(f"{name}-{form}.j2")
     if not form or not file.is_file():

@@ -1,9 +1,9 @@
-"""The recording of model calls in an append-only file. A call is recorded before its answer is used.
+"""Record model calls in an append-only file. A call is recorded before its answer is used.
 
-The key of a call is a digest of its scope (the task, the number of the episode and the seat), its request
-without parameters that do not change the answer, and the number of equal requests that were made before in
-the scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the
-same answers in the same order.
+The key of a call is a digest of its scope (the task, the episode number and the seat), its request (excluding
+parameters that do not change the answer), and the number of equal requests that were made earlier in the
+scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the same
+answers in the same order.
 
 The recorded calls also contain the dialogues of a run as its models saw them.
 """
@@ -33,9 +33,9 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     """Return the key under which a call is recorded.
 
     Args:
-        scope: the task, the number of the episode and the seat, such as `library_1/0/system`.
+        scope: the task, the episode number and the seat, such as `library_1/0/system`.
         request: the body of the request.
-        again: the number of equal requests that were made before in the scope.
+        again: the number of equal requests that were made earlier in the scope.
     """
     asked = {name: value for name, value in request.items() if value is not None and name not in _NO_PART}
     text = json.dumps([scope, asked, again], sort_keys=True, separators=(",", ":"))
@@ -52,7 +52,7 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of recorded calls. Any thread may use the file, and other processes may append to it.
+    """A file of recorded calls. The methods are thread-safe, and other processes may append to the file.
 
     If two processes have recorded the same call, the first line counts.
 
@@ -60,8 +60,8 @@ class CallFile:
         path: the path of the file.
         calls: the number of paid calls in the file when it was opened.
         cost: the cost of these calls in US dollars, as far as it is known.
-        tokens: the number of tokens of these calls.
-        unpriced: the number of these calls whose cost is not known.
+        tokens: the number of tokens in these calls.
+        unpriced: the number of these calls with an unknown cost.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -85,7 +85,7 @@ class CallFile:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return the call that is recorded under a key, or None if there is no such call.
+        """Return the call recorded under a key, or None if there is no such call.
 
         Raises:
             RunEndedError: the file was changed after it was opened.
@@ -124,7 +124,7 @@ class CallFile:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def by_episode(self) -> dict[str, list[str]]:
-        """Return the keys of the calls of each episode, by the episode (see `episode_of`)."""
+        """Return the keys of each episode's calls, by episode (see `episode_of`)."""
         found: dict[str, list[str]] = {}
         for key, line in self._lines.items():
             found.setdefault(episode_of(line.scope), []).append(key)
@@ -188,9 +188,9 @@ class CallFile:
 
 
 class CollectedCalls:
-    """The calls of a worker, kept in memory until the main process of the run records them.
+    """A worker's calls, kept in memory until the run's main process records them.
 
-    All methods may be called from any thread.
+    All methods are thread-safe.
     """
 
     def __init__(self) -> None:
@@ -199,12 +199,12 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Begin an episode. From now on, `find` also returns the given calls, which were recorded earlier."""
+        """Begin an episode. From now on, `find` also returns the given previously recorded calls."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
     def find(self, key: str) -> Call | None:
-        """Return the call with a key in the episodes in progress, or None if there is no such call."""
+        """Return the call with this key in the episodes in progress, or None if there is no such call."""
         with self._lock:
             episodes = [*self._calls.values(), *self._known.values()]
             return next((calls[key] for calls in episodes if key in calls), None)
@@ -221,19 +221,19 @@ class CollectedCalls:
             return tuple(self._calls.pop(episode, {}).values())
 
     def sort(self) -> None:
-        """Do nothing, because the main process of the run sorts the file of calls."""
+        """Do nothing, because the run's main process sorts the call file."""
 
     def close(self) -> None:
         """Do nothing, because no file is open."""
 
 
 def episode_of(scope: str) -> str:
-    """Return the part of a scope that identifies the episode, such as `library_1/0`, without the seat."""
+    """Return the part of a scope that identifies the episode but not the seat, such as `library_1/0`."""
     return scope.rpartition("/")[0]
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
-    """Return the call in a line of a file of calls, after checking all fields that birdenv uses.
+    """Parse a line of a call file, check all fields that birdenv uses, and return the call.
 
     Args:
         line: the line.
@@ -264,10 +264,10 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """The dialogue of one seat in one episode, as its model saw it.
+    """One seat's dialogue in one episode, as its model saw it.
 
     Attributes:
-        messages: the chat messages, including the last answer of the model.
+        messages: the chat messages, including the model's last answer.
         tools: the schemas of the tools that the model was offered.
     """
 
@@ -276,7 +276,7 @@ class RecordedDialogue(NamedTuple):
 
 
 def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
-    """Return the dialogues in a file of calls, by their scope, such as `library_1/0/system`.
+    """Return the dialogues in a call file, keyed by scope, such as `library_1/0/system`.
 
     The mapping is empty if the file does not exist. An incomplete last line is ignored.
 
@@ -305,11 +305,11 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of all messages in the last of several calls, and the unchanged text of its answer.
+    """Return the text of all messages in the last of several calls, and the unchanged text of the answer.
 
     Args:
-        calls: the file of calls.
-        keys: the keys of the calls in order. Each call continues the dialogue of the previous call.
+        calls: the call file.
+        keys: the keys of the calls, in order. Each call continues the previous call's dialogue.
 
     Raises:
         InputError: a call is not in the file, or is damaged.

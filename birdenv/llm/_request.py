@@ -1,4 +1,4 @@
-"""Requests to an endpoint, and the classification of failures. No other module uses `openai`."""
+"""Send requests to an endpoint, and classify failures. No other module uses `openai`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 
 
 class Poster:
-    """A client for one endpoint, for any thread. Returned texts and errors never contain the API key.
+    """A thread-safe client for one endpoint. Returned text and errors never contain the API key.
 
     The `openai` client provides the URL and the headers, but only its transport is used to send requests,
     because the client takes twice as long as the transport. Each request in progress has its own connection,
@@ -74,12 +74,12 @@ class Poster:
             seconds: the time limit for the request.
 
         Raises:
-            TransientError: the request failed, and may be sent again.
-            RefusedParameterError: the endpoint refuses one parameter, without which the request may succeed.
-            ContextOverflowError: the request is longer than the model's context.
+            TransientError: the request failed, and can be sent again.
+            RefusedParameterError: the endpoint refuses one parameter. The request may succeed without it.
+            ContextOverflowError: the request does not fit in the model's context.
             EndpointError: the endpoint refuses this request.
-            EndpointRefusedError: the endpoint refuses every request.
-            FilteredError: the content filter of the endpoint stopped this request.
+            EndpointRefusedError: the endpoint refuses all requests.
+            FilteredError: the endpoint's content filter stopped this request.
             ReasoningMissingError: the request lacks the reasoning of earlier answers, which the endpoint
                 needs.
         """
@@ -110,12 +110,12 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text in which a placeholder replaces every spelling of the API key."""
+        """Return a text with every spelling of the API key replaced by a placeholder."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
     def close(self) -> None:
-        """Close the connections. No further request can be sent."""
+        """Close the connections. No more requests can be sent."""
         with self._lock:
             self._is_closed = True
             lines, self._lines = self._lines, []
@@ -301,7 +301,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the seconds to wait that the header `Retry-After` (a number or a date) asks for, or None."""
+    """Return how many seconds the header `Retry-After` (a number or a date) says to wait, or None."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

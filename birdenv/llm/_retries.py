@@ -1,4 +1,4 @@
-"""Calls of an endpoint with retries. No other layer retries calls or waits between them."""
+"""Call an endpoint, with retries. No other layer retries calls or waits between them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ Count = Callable[[str], None]
 
 
 class Caller:
-    """A client for one endpoint that retries failed requests, for any thread.
+    """A thread-safe client for one endpoint that retries failed requests.
 
     The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
-    to wait (`Retry-After`), all threads wait that long. A call that hits a rate limit is retried until the
-    time for the call is up, because the endpoint answers other calls in the meantime. After a call has
-    failed, other calls have fewer retries until a call succeeds. After several failed calls in a row, the run
-    ends, so that a dead endpoint does not cost every episode all its retries.
+    to wait (`Retry-After`), all threads wait that long. A call that hits a rate limit is retried until its
+    time limit, because the endpoint answers other calls in the meantime. Once a call has failed, other calls
+    have fewer retries until one succeeds. After several failed calls in a row, the run ends, so that a dead
+    endpoint does not cost every episode all its retries.
 
     Attributes:
         endpoint: the endpoint.
@@ -71,7 +71,7 @@ class Caller:
             count: called after each failed request, with the kind of failure.
 
         Raises:
-            EndpointError: no try gave a usable answer.
+            EndpointError: no attempt gave a usable answer.
             EndpointRefusedError: the endpoint does not answer any call.
             ContextOverflowError: the messages are too long.
         """

@@ -1,4 +1,4 @@
-"""The model calls of one seat in one episode, with their keys and their usage."""
+"""One seat's model calls in one episode, with their keys and usage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The usage of several calls. A figure is None if it is not known for at least one of the calls.
+    """The usage of several calls. A field is None if its value is unknown for any of the calls.
 
     Attributes:
         calls: the number of calls.
@@ -33,7 +33,7 @@ class Spent:
 
 
 class Chat:
-    """The model calls of one seat in one episode. Only one thread at a time may use an instance.
+    """One seat's model calls in one episode. Only one thread at a time may use an instance.
 
     Attributes:
         model: the name of the model.
@@ -69,10 +69,10 @@ class Chat:
         Args:
             messages: the dialogue in OpenAI's format. Lone surrogates are replaced.
             tools: schemas of the tools that the model may call.
-            temperature: the temperature for this call; None for the temperature in the settings.
+            temperature: the temperature for this call; None to use the temperature in the settings.
 
         Raises:
-            ContextOverflowError: the messages are longer than the model's context.
+            ContextOverflowError: the messages do not fit in the model's context.
             InfrastructureError: the endpoint does not answer, or a budget is spent.
         """
         settings = self._settings

@@ -1,4 +1,4 @@
-"""The settings of models, which come from options, the environment, or a file `.env`."""
+"""Model settings, which come from options, the environment, or a `.env` file."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ NO_KEY: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The URL of an endpoint, and its API key, which `repr` does not show."""
+    """The URL and the API key of an endpoint. `repr` does not show the key."""
 
     url: str
     key: str = field(repr=False)
 
 
 class ModelSettings(BaseModel):
-    """The settings of a run's models.
+    """The settings for a run's models.
 
     Commands have an option for each field with a description. The option has the name of the field, unless a
     string in the field's annotation gives another name.
@@ -54,7 +54,7 @@ class ModelSettings(BaseModel):
         str | None,
         "--model",
         "-m",
-        Field(description="The agent's model; without --agent it is --agent llm:MODEL."),
+        Field(description="The agent's model. Without --agent, this means --agent llm:MODEL."),
     ] = None
     user_model: Annotated[str | None, Field(description="The user's model, if not in --user llm:MODEL.")] = (
         None
@@ -62,8 +62,8 @@ class ModelSettings(BaseModel):
     base_url: Annotated[
         str | None,
         Field(
-            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL, else OpenAI's. Also read from "
-            ".env."
+            description="OpenAI-compatible endpoint; default: OPENAI_BASE_URL (also in .env), otherwise "
+            "OpenAI."
         ),
     ] = None
     user_base_url: Annotated[
@@ -116,7 +116,7 @@ class ModelSettings(BaseModel):
     request_seconds: Annotated[
         float | None,
         "--request-timeout",
-        Field(ge=0.1, description="Seconds for one request; all its retries get three times as long."),
+        Field(ge=0.1, description="Seconds for a request; a call with retries has three times as long."),
     ] = None
     call_seconds: float | None = None
     """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
@@ -139,12 +139,12 @@ class ModelSettings(BaseModel):
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Return the time limits in seconds for one request, and for all tries of a call together."""
+        """Return the time limits for one request and for all attempts of a call together, in seconds."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
     def model_of(self, role: Role, named: str = "") -> str:
-        """Return the name of the model for a role: `named` or, if it is empty, the model in the settings.
+        """Return the name of the model for a role: `named` or, if that is empty, the model in the settings.
 
         Raises:
             InputError: no model is named.
@@ -156,10 +156,10 @@ class ModelSettings(BaseModel):
         return found
 
     def endpoint(self, role: Role) -> Endpoint:
-        """Return the endpoint for the calls of a role.
+        """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint for which it was given. If the user has a separate endpoint,
-        the variable `BIRDENV_USER_API_KEY` holds the key; without this variable, no key is sent.
+        An API key is sent only to the endpoint that it was given for. If the user has a separate endpoint,
+        the variable `BIRDENV_USER_API_KEY` holds the key; if this variable is not set, no key is sent.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
@@ -187,7 +187,7 @@ class ModelSettings(BaseModel):
         """Return a copy of the settings that is valid in another process, folder and environment.
 
         The copy contains absolute paths, and the endpoints that the environment names. It contains no API
-        keys; each machine must have the keys in its own environment variables.
+        keys; every machine must have the keys in its environment variables.
 
         Raises:
             InputError: a base URL cannot be used.
@@ -207,10 +207,10 @@ class ModelSettings(BaseModel):
         return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
-        """Return the settings on which the records of a run depend, without settings that have their default.
+        """Return the settings that a run's records depend on, except those that have their default value.
 
         Raises:
-            InputError: a file of prompts cannot be read.
+            InputError: a prompt file cannot be read.
         """
         of_user = self.user_prompts
         found = {
@@ -254,7 +254,7 @@ def _checked_key(key: str, url: str) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment variables, completed by the file `.env` in the working directory."""
+    """Return the environment variables, supplemented by the `.env` file in the working directory."""
     return {**_dotenv(Path.cwd() / ".env"), **{name: value for name, value in os.environ.items() if value}}
 
 

@@ -1,4 +1,4 @@
-"""The code that runs inside a child process: set up the process, and answer the calls of its owner.
+"""The code that runs inside a child process: it sets up the process, and answers its owner's calls.
 
 Every child process imports this module. Therefore it imports only a small part of the standard library.
 """
@@ -32,12 +32,12 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """The connection from a child process to its owner, which is the process that started it.
+    """The connection from a child process to its owner, that is, the process that started it.
 
     Args:
         connection: the socket.
-        sees: what the child process sees of its owner's environment (`birdenv.processes.starting.Sees`). This
-            determines how messages are encoded.
+        sees: which parts of its owner's environment the child process sees
+            (`birdenv.processes.starting.Sees`). This determines how messages are encoded.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
@@ -99,7 +99,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
         module: the name of the module.
         owner: the process id of the owner.
         descriptor: the file descriptor of the connection to the owner.
-        descriptors: open file descriptors, which are passed to `main` as further arguments.
+        descriptors: open file descriptors, which are passed to `main` as additional arguments.
         sees: as in `Owner`.
     """
     die_with_owner()
@@ -124,12 +124,12 @@ def die_with_owner() -> None:
 
 
 def set_limit(which: int, soft: int, hard: int | None = None) -> None:
-    """Set a kernel limit on this process. If `soft` is not permitted, set the highest permitted value.
+    """Set a kernel limit on this process. If `soft` is not permitted, set the maximum permitted value.
 
     Args:
-        which: a constant of the module `resource`, such as `RLIMIT_AS`.
+        which: a constant from the module `resource`, such as `RLIMIT_AS`.
         soft: the limit.
-        hard: the maximum to which the limit may later be raised; None to keep the current maximum.
+        hard: the maximum value to which the limit can later be raised; None to keep the current maximum.
     """
     _, most = resource.getrlimit(which)
     hard = most if hard is None else hard

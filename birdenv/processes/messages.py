@@ -29,13 +29,13 @@ _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """The received data are not a valid message, or the message is not allowed at this point."""
+    """The received data is not a valid message, or the message is not allowed at this point."""
 
 
 class TimedSocket(socket.socket):
-    """A socket with time limits that the kernel enforces, which saves two system calls for each wait.
+    """A socket with time limits. The kernel enforces the limits, which saves two system calls for each wait.
 
-    Reading or writing beyond the limit raises `BlockingIOError`.
+    A read or write that exceeds its limit raises `BlockingIOError`.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -53,7 +53,7 @@ class TimedSocket(socket.socket):
 
 
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
-    """Send one frame. `deadline` is a time of `time.monotonic`, and requires a `TimedSocket`.
+    """Send one frame. A `deadline` is on the clock of `time.monotonic`, and requires a `TimedSocket`.
 
     Raises `TimeoutError` at the deadline, or another `OSError` if the other side has closed the connection.
     """
@@ -70,10 +70,10 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
     """Receive the next frame, and return its message.
 
-    The two sides must take turns: receiving more than one frame at once is an error. A deadline is a time of
-    `time.monotonic`, and requires a `TimedSocket`. Raises `TimeoutError` at the deadline, `EOFError` or
-    `OSError` if the other side has closed the connection, and `MessageError` if there is more than one frame,
-    or if the message is longer than `most_bytes` (it is then not read).
+    The two sides must take turns: receiving more than one frame at once is an error. A deadline is on the
+    clock of `time.monotonic`, and requires a `TimedSocket`. Raises `TimeoutError` at the deadline, `EOFError`
+    or `OSError` if the other side has closed the connection, and `MessageError` if there is more than one
+    frame, or if the message is longer than `most_bytes` (in which case it is not read).
     """
     data = bytearray(_some(connection, _AT_A_TIME, deadline))
     while len(data) < _LENGTH_BYTES:
@@ -111,7 +111,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Encode numbers, text, bytes, None, and containers of such values, so that all types are preserved."""
+    """Encode numbers, text, bytes, None, and containers of these. All types are preserved."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without the memo of packed objects, which takes most of the time
@@ -124,11 +124,11 @@ def unpacked(data: bytes, classes: Mapping[tuple[str, str], type] = _NO_CLASSES)
 
     Args:
         data: the encoded value.
-        classes: the record types that may occur in the value, keyed by module and name. Creating a record
+        classes: the record types that can occur in the value, keyed by module and name. Creating a record
             must not run untrusted code.
 
     Raises:
-        MessageError: the data were not encoded by `packed`.
+        MessageError: the data was not encoded by `packed`.
     """
     try:
         return _PlainUnpickler(data, classes).load()
@@ -156,7 +156,7 @@ def encoded(value: Any) -> bytes:
 
 
 def decoded(data: bytes) -> Any:
-    """Decode data that `encoded` has encoded. Raises `MessageError` if the data are not valid."""
+    """Decode data that `encoded` has encoded. Raises `MessageError` if the data is not valid."""
     try:
         return json.loads(data, object_hook=_untagged)
     except (ValueError, RecursionError, ArithmeticError, TypeError) as error:

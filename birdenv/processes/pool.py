@@ -1,6 +1,6 @@
-"""Keep pools of child processes, so that idle processes can be used again.
+"""Keep pools of child processes, so that idle processes can be reused.
 
-`memory_left` tells how much memory is left for further processes.
+`memory_left` returns how much memory is left for more processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return how many bytes of memory processes can still use, or None if that is unknown (on macOS)."""
+    """Return how many more bytes of memory processes can use, or None if this is unknown (on macOS)."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -51,13 +51,14 @@ _LOOK_AGAIN: Final = 1.0  # seconds after which a waiting thread checks again in
 class ProcessPool(Generic[P]):
     """A thread-safe pool of processes of one kind, which starts processes on demand.
 
-    A process that a caller has leased belongs to this caller until it is released or taken out of the pool. A
-    process that is never released ends when it is garbage-collected. All processes end with this process.
+    A leased process belongs to the caller until it is released or taken out of the pool. A process that is
+    never released ends when it is garbage-collected. When the current process ends, so do all processes in
+    the pool.
 
     Args:
-        start: starts a process, and returns it.
-        most: maximum number of leased processes.
-        most_idle: maximum number of idle processes; by default `most`.
+        start: a function that starts a process and returns it.
+        most: the maximum number of leased processes.
+        most_idle: the maximum number of idle processes; by default, `most`.
     """
 
     def __init__(self, start: Callable[[], P], most: int, most_idle: int | None = None) -> None:
@@ -79,10 +80,10 @@ class ProcessPool(Generic[P]):
         self._renew()
 
     def lease(self, is_wanted: Callable[[], bool] = lambda: True) -> P | None:
-        """Return an idle or a new process. If too many processes are leased, wait until one is released.
+        """Return an idle or new process. If too many processes are leased, wait until one is released.
 
         Args:
-            is_wanted: is called before and during the wait. If it returns False, `lease` gives up and returns
+            is_wanted: called before and during the wait. If it returns False, `lease` gives up and returns
                 None.
 
         Raises:
@@ -116,7 +117,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Give a process back to the pool. Nothing of its previous use may affect its next use."""
+        """Return a process to the pool. Its previous use must not affect its next use."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -127,7 +128,7 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Remove a leased process from the pool, so that another process can be leased in its place."""
+        """Remove a leased process from the pool, which makes room for another process."""
         with self._change:
             process.at_work = False
             self._change.notify()
@@ -138,7 +139,7 @@ class ProcessPool(Generic[P]):
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End all idle processes. A forked child only forgets them, because they belong to its parent."""
+        """End all idle processes. A forked child only forgets them, because they belong to the parent."""
         while self._idle:
             self._idle.pop().close()
 

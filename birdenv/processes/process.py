@@ -1,4 +1,4 @@
-"""Call a child process that may die at any time: each call returns an answer, or how the child died."""
+"""Call a child process that can die at any time: each call returns an answer, or how the child died."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """The end of a child process that has not answered a call.
+    """How a child process ended without answering a call.
 
     Attributes:
         reason: a short description of the cause.
         was_late: whether the process was killed because it exceeded a time limit.
-        exit_code: the exit code, negative for a signal; None if the owner killed the process.
+        exit_code: the exit code, which is negative for a signal; None if the owner killed the process.
     """
 
     reason: str
@@ -55,7 +55,7 @@ class Death(NamedTuple):
 class Channel(abc.ABC):
     """A connection to a child process, which answers one call at a time.
 
-    If a call fails for any reason, including Ctrl-C, the process is killed. Otherwise the next caller might
+    If a call fails for any reason, including Ctrl-C, the process is killed. Otherwise, the next caller could
     receive the rest of an old message.
     """
 
@@ -90,16 +90,16 @@ class Channel(abc.ABC):
         read: Callable[[Any], T] = _unread,
         answer: Callable[[Any], Any] | None = None,
     ) -> T | Death:
-        """Send a request to the process. Return its answer, or how it died.
+        """Send a request to the process, and return its answer or how it died.
 
         Args:
             request: the request.
-            seconds: wall-clock limit on the whole exchange, in seconds.
-            most_bytes: maximum size of one message from the process.
+            seconds: the wall-clock limit on the whole exchange, in seconds.
+            most_bytes: the maximum size of one message from the process, in bytes.
             read: converts the answer. If it raises `ValueError` or `TypeError`, the answer is malformed, and
                 the process is killed.
-            answer: answers the questions that the process asks meanwhile. It raises `MessageError` if a
-                question is malformed. Any other exception kills the process, and is raised again.
+            answer: answers questions that the process asks in the meantime. It raises `MessageError` if a
+                question is malformed. Any other exception kills the process, and is re-raised.
 
         Raises:
             InputError: the process rejected the request.
@@ -152,10 +152,10 @@ class Channel(abc.ABC):
             send(self._connection, self._dump(reply), self._deadline)
 
     def put(self, part: Any) -> Any:
-        """Send a part of an answer to the process, and return the next question of the process.
+        """Send part of an answer to the process, and return the next question from the process.
 
-        Only the `answer` function that was passed to `call` may use this. Raises `OSError`, `EOFError` or
-        `MessageError`.
+        Only the `answer` function that was passed to `call` may call this method. Raises `OSError`,
+        `EOFError` or `MessageError`.
         """
         send(self._connection, self._dump(part), self._deadline)
         message = receive(self._connection, self._most_bytes, self._deadline)
@@ -175,12 +175,12 @@ class ChildProcess(Channel):
 
     Args:
         module: the name of the module.
-        descriptors: file descriptors that stay open in the process, and are passed to `main` as further
+        descriptors: file descriptors that stay open in the process, and are passed to `main` as additional
             arguments.
-        sees: what the process sees of its owner's environment (`Sees`). A process that sees `modules` runs
-            only birdenv's code, and answers in plain values. Any other process runs foreign code, and answers
-            in JSON.
-        classes: frozen record types that may occur in plain values.
+        sees: which parts of its owner's environment the process sees (`Sees`). A process that sees `modules`
+            runs only birdenv's code, and answers with plain values. Any other process runs third-party code,
+            and answers with JSON.
+        classes: the frozen record types that can occur in plain values.
 
     Attributes:
         at_work: whether the process is leased from a pool.
@@ -264,7 +264,7 @@ class ChildProcess(Channel):
         return channel
 
     def strike(self) -> None:
-        """Kill the process and its process group, without waiting until they have ended."""
+        """Kill the process and its process group, without waiting for them to end."""
         if self.is_ours:
             strike(self._process)
 
@@ -282,7 +282,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """An additional connection to a child process, which ends at the latest when the process ends."""
+    """An additional connection to a child process. It closes no later than the process ends."""
 
     def __init__(
         self,

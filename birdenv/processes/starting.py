@@ -1,4 +1,4 @@
-"""Start child processes that end with their owner, and end them.
+"""Start child processes that do not outlive their owner, and end them.
 
 A child process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
 """
@@ -58,8 +58,8 @@ def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.
     Args:
         module: the name of the module.
         passed: the file descriptors that stay open in the process: first the child's end of the connection,
-            and then the further arguments of `main`.
-        sees: what the process sees of its owner's environment.
+            and then the additional arguments for `main`.
+        sees: which parts of its owner's environment the process sees.
 
     Raises:
         OSError: no process can be started.
@@ -123,7 +123,7 @@ def end_process(process: subprocess.Popen[bytes], connection: socket.socket, own
 
 
 def strike(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its process group, without waiting until they have ended."""
+    """Kill a process and its process group, without waiting for them to end."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the process has ended
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The possible statuses of an episode, and which seat is at fault when an episode breaks off."""
+"""Play an episode so that errors are recorded, and assign each error to a status and to a seat."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return how an episode failed, given an exception: the status, the error message and the seat at fault.
+    """Return the status, the message and the seat at fault for the exception that ended an episode.
 
     Args:
-        error: the exception that ended the episode. A `SeatError` names the seat whose player raised it.
+        error: the exception. A `SeatError` names the seat whose player raised it.
         evaluated: the index of the evaluated seat. If None, every player's error counts as the agent's.
     """
     seat = None
@@ -63,7 +63,10 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
 def usage_of_players(
     players: Sequence[Player | None], evaluated: int
 ) -> tuple[list[Usage | None], Failure | None]:
-    """Return each player's usage by seat, and the first failure of a player to report usage."""
+    """Return the model usage of each seat's player, and the first error that occurred while asking for it.
+
+    The usage is None for an empty seat, and for a player that reports no usage.
+    """
     used: list[Usage | None] = []
     fault = None
     for seat, player in enumerate(players):
@@ -78,7 +81,7 @@ def usage_of_players(
 
 
 def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
-    """Return the failure of a seat that can only answer and did not, which its game does not allow."""
+    """Return the failure of a seat other than the agent's that can only answer and has stopped answering."""
     if dialogue.status not in ("silence", "left"):
         return None
     for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):
@@ -91,10 +94,10 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play a dialogue to its end and close it. Return the failure that ended the dialogue, or None.
 
-    Exceptions are returned as failures, so that they cost only this episode.
+    Exceptions are returned as failures, so that other episodes can go on.
 
     Raises:
-        InfrastructureError: a database or an endpoint was lost; the episode may be played again.
+        InfrastructureError: a database or a model endpoint was lost; the episode may be played again.
     """
     watched = [None if player is None else Watched(player, seat) for seat, player in enumerate(players)]
     try:

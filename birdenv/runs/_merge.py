@@ -1,4 +1,4 @@
-"""Merge the run folders of a run's shards into one."""
+"""Merge the run folders of the parts of a run (`--shard`) into one run folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
 
     Args:
         parts: the run folders of the parts.
-        output: the folder to make.
+        output: the run folder to make.
 
     Raises:
         InputError: the parts have different settings, data or code; an episode is missing or is in two parts;
@@ -83,7 +83,7 @@ def _check_same(first: RecordedRun, other: RecordedRun) -> None:
 
 
 def _order(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return the names of all episodes in order. Raise an `InputError` unless each is in exactly one run."""
+    """Return the names of all episodes in order. Raise an `InputError` unless each is in exactly one part."""
     whole = runs[0]
     rounds = range(whole.repeats) if whole.repeats > 1 else [None]
     planned = [episode_name(task, repeat) for repeat in rounds for task in whole.tasks]
@@ -121,7 +121,7 @@ def _config(runs: Sequence[RecordedRun]) -> dict[str, Any]:
 
 
 def _merge_calls(folders: Iterable[Path], target: Path) -> None:
-    """Merge the recorded calls of the parts into one file, in order."""
+    """Merge the recorded model calls of the parts into one sorted file."""
     lines = [path.read_text(encoding="utf-8") for folder in folders if exists(path := folder / CALLS)]
     if lines:
         write_text(target / CALLS, "".join(lines))
@@ -131,7 +131,7 @@ def _merge_calls(folders: Iterable[Path], target: Path) -> None:
 
 
 def _merge_speeds(folders: Iterable[Path], target: Path, order: Sequence[str]) -> None:
-    """Merge the measured speeds of the parts into one file, in order."""
+    """Merge the R-VES measurements of the parts into one file, in the order of the episodes."""
     measured: dict[str, Mapping[str, Any]] = {}
     for folder in folders:
         if read_speeds(folder):
@@ -142,7 +142,7 @@ def _merge_speeds(folders: Iterable[Path], target: Path, order: Sequence[str]) -
 
 
 def _merge_blame(folders: Sequence[Path], target: Path, order: Sequence[str]) -> None:
-    """Add up the blame figures of the parts."""
+    """Add up the counts of failures by cause, and combine the details about each failure."""
     found = [read_json(folder / BLAME) for folder in folders if exists(folder / BLAME)]
     if not found:
         return

@@ -1,11 +1,13 @@
-"""Run players that birdenv does not ship, in child processes that hold only public data.
+"""Run players that are not part of birdenv in child processes, which receive only public data.
 
-The player's module is imported only in the child. Up to 16 episodes share a child; each has its own thread
-and its own connection. A child receives contexts and views. It answers in JSON, which is never unpickled, so
-a child cannot run code in the parent. If a child dies, each of its episodes moves to a new child, which it
-shares with no other episode, and continues from where it was. An episode fails only if the new child dies,
-too. Repeats of one task never share a child. This is not a sandbox: the child runs as the same user and can
-open the same files.
+The player's module is imported only in the child. The parent sends contexts and views, and the child answers
+in JSON, so that it cannot run code in the parent. Up to 16 episodes share a child, each with a thread and a
+connection of its own. Repeats of one task never share a child.
+
+If a child dies, each of its episodes continues in a new child that it does not share. An episode fails only
+if the new child dies, too.
+
+This is not a sandbox: the child runs as the same user and can open the same files.
 """
 
 from __future__ import annotations
@@ -30,22 +32,22 @@ MOST_SESSIONS: Final = 16
 
 
 class PlayerCrashError(BirdenvError):
-    """The player raised an exception, or the player's process died; the message says which."""
+    """Raised if a player raises an exception, or if the process of a player dies; the message says which."""
 
 
 class MoveTimeoutError(PlayerCrashError):
-    """The player did not move in time, so the player's process was ended."""
+    """Raised if a player does not move in time. The player's process has then been ended."""
 
 
 class _ChildDiedError(Exception):
-    """The child has died; it is not known which of its episodes is to blame."""
+    """Raised if a child process has died, by an episode that may not have been the cause."""
 
 
 class PlayerProcesses:
-    """Starts the players of one spec in child processes: each call starts the player of one episode.
+    """The child processes in which one player plays. Calling the object starts the player for one episode.
 
     Args:
-        spec: names the player to start.
+        spec: the spec of the player.
         move_timeout: the number of seconds that a move may take; None for no limit.
     """
 
@@ -56,7 +58,7 @@ class PlayerProcesses:
         self._lock = threading.Lock()
 
     def __call__(self, argument: str, context: PlayerContext) -> ForeignPlayer:
-        """Start the player of one episode in a child process.
+        """Start the player for one episode in a child process.
 
         Raises:
             InputError: the player cannot be imported or made.
@@ -65,7 +67,7 @@ class PlayerProcesses:
         return ForeignPlayer(self, context)
 
     def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
-        """Return a child process with room for another episode. With `alone`, always start a new one."""
+        """Return a child process with room for another episode. With `alone`, the process is not shared."""
         with self._lock:
             self._children = [child for child in self._children if child.is_alive]
             for child in () if alone else self._children:
@@ -79,7 +81,7 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Free an episode's place in a child process. A child that was started `alone` is ended."""
+        """Free an episode's place in a child process. A process that was leased with `alone` is ended."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:
@@ -94,7 +96,7 @@ class PlayerProcesses:
 
 
 class ForeignPlayer:
-    """A player that runs in a child process and is asked for its moves there."""
+    """A player that sends each view to a child process, and returns the move that the child answers with."""
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
@@ -113,7 +115,7 @@ class ForeignPlayer:
             raise
 
     def move(self, view: View) -> Move | None:
-        """Ask the player in the child process for a move.
+        """Return the move of the player in the child process.
 
         Raises:
             MoveTimeoutError: the player did not move in time.
@@ -133,9 +135,9 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return the player's usage of models in this episode, or None if the player reports none.
+        """Return the player's usage of models in this episode, or None if the player reports no usage.
 
-        If a child process died, the usage there is counted up to the last move.
+        If a child process has died, its usage is known only up to the last move.
         """
         if self._child is not None and self._child.is_alive:
             with suppress(_ChildDiedError, MoveTimeoutError):
@@ -145,7 +147,7 @@ class ForeignPlayer:
         return self._spent + (self._latest or Usage())
 
     def close(self) -> None:
-        """Tell the child process that the episode is over, and free the episode's place there."""
+        """End the episode in the child process, and free its place there."""
         child, self._child = self._child, None
         if self._channel is not None:
             self._channel.close()
@@ -210,7 +212,7 @@ class ForeignPlayer:
 
 
 class _Child:
-    """One process, and the tasks of the episodes in it."""
+    """A child process, with the task ids of the episodes in it."""
 
     def __init__(self, spec: PlayerSpec, context: PlayerContext) -> None:
         self.tasks: list[str] = []
@@ -219,10 +221,10 @@ class _Child:
         request = (spec, tuple(context.tasks), dict(context.options))
         found = self._process.call(request, most_bytes=MAX_REPLY, read=partial(read_reply, "setup"))
         if isinstance(found, Death):
-            raise InputError(f"agent {spec.spec!r} cannot be made: {_how(found)}")
+            raise InputError(f"agent {spec.spec!r} cannot be created: {_how(found)}")
         if found[0] == "error":
             self.close()
-            raise InputError(f"agent {spec.spec!r} cannot be made: {found[1]}")
+            raise InputError(f"agent {spec.spec!r} cannot be created: {found[1]}")
 
     @property
     def is_alive(self) -> bool:
@@ -247,14 +249,14 @@ def _how(death: Death) -> str:
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:
-    """Check a reply from an untrusted child process, and return the reply's status and value.
+    """Return the status and the value of a reply from an untrusted child process.
 
     Args:
-        kind: the kind of request that the child replied to: `setup`, `new`, `move` or `usage`.
-        value: the reply as decoded from JSON.
+        kind: the kind of request that the child has answered: `setup`, `new`, `move` or `usage`.
+        value: the reply, decoded from JSON.
 
     Raises:
-        ValueError: the value is not a reply to a request of this kind.
+        ValueError: the value is not a valid reply to this kind of request.
     """
     match value:
         case ["error", str() as error]:

@@ -1,4 +1,4 @@
-"""Play the tasks of a game with a player in one call."""
+"""Play the tasks of a game with one call from Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunResult:
 
     Attributes:
         records: the public record of each episode, in task order; `record["example"]` is the transcript.
-        overall: the figures of the run, with the same content as `overall.json`.
+        overall: the figures of the run, as in `overall.json`.
         text: the summary for people to read.
         folder: the run folder; None if the records were not kept on disk.
     """
@@ -63,7 +63,7 @@ def run_episodes(
     move_timeout: float | None = 3600.0,
     **settings: Any,
 ) -> RunResult:
-    """Play a game's tasks with any player, and return the records and the summary.
+    """Play a game's tasks with an agent, and return the records and the summary.
 
     >>> import birdenv
     >>> result = run_episodes("bird", lambda view: birdenv.submit_sql("SELECT 1"), limit=2)
@@ -71,25 +71,26 @@ def run_episodes(
     ['completed', 'completed']
 
     Args:
-        game: the game's name.
+        game: the name of the game.
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
-            or a function of the view. If a spec names a player that birdenv does not ship, the player runs
+            or a function of the view. If a spec names a player that is not part of birdenv, the player runs
             in a process that holds only public data. An object or a function shares this process.
-        seed: seeds every player's generator.
-        parallel: number of episodes played at the same time.
-        repeats: number of episodes of each task.
+        seed: the seed of every player's random numbers.
+        parallel: the number of episodes played at the same time.
+        repeats: the number of episodes of each task.
         output: the folder in which to make the run folder; if None, the records are not kept on disk.
         resume: the run folder of a run to continue; give it instead of `output`.
         options: settings for players, by name.
-        progress: called after each episode with the public record of the episode.
+        progress: a function that is called after each episode with the episode's public record.
         models: endpoints, budgets and recordings of language models.
         engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a
             `birdenv.engines.Engine`. All engines except threads need players that are specs.
         address: the address of a running Ray cluster; if None, Ray is started on this machine.
-        shard: play only part I of N (`3/16`); `birdenv merge` merges the run folders of all parts.
-        episodes: play only the first `episodes` episodes; None plays all.
-        move_timeout: seconds that a player in another process may take for a move; None for no limit.
-        **settings: the game's settings by name, and the players of the other seats by name of the seat.
+        shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
+            parts.
+        episodes: the number of episodes to play, from the first; None for all.
+        move_timeout: the seconds that a player in another process may take for a move; None for no limit.
+        **settings: the game's settings by name, and the players of the other seats by the name of the seat.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.

@@ -1,4 +1,4 @@
-"""The folder of a run. The files stay usable even if the run is killed at any moment."""
+"""The folder of a run, whose files stay usable even if the run is killed at any moment."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
 
 
 def run_folder(path: Path) -> Path:
-    """Return the run folder that a path names: the path itself, or the `latest` run in that folder.
+    """Return the run folder to which a path leads: the path itself, or the latest run in that folder.
 
     Raises:
-        InputError: the path is not a run and contains none, or the run folder contains links or special
+        InputError: the path is not a run and contains no run, or the run folder contains links or special
             files.
     """
     if exists(path / _CONFIG):
@@ -61,13 +61,13 @@ def run_folder(path: Path) -> Path:
             "openai, potato, people, ratings or pairs"
         )
     raise InputError(
-        f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
+        f"{path} is not a run: give a run-... folder, or its parent folder for the latest run "
         "(`birdenv runs` lists them)"
     )
 
 
 def _own_files_only(folder: Path) -> Path:
-    """Return the folder after checking it: another person's may hold an endless pipe, or a link to a file."""
+    """Return the folder, or raise an `InputError` if it contains links or special files, such as pipes."""
     for place, folders, files in os.walk(folder):
         for path in (Path(place) / name for name in (*folders, *files)):
             if path.is_symlink():
@@ -80,15 +80,15 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Name the folder for runs with the same players, data and game.
+    """Return the name of the folder for runs with these players, this game and these data.
 
-    The name is short and valid on every file system. A file path is shortened to the file name. If a
-    player's spec had to be changed, eight digits of the spec's SHA-256 follow, so that different players
-    have different folders.
+    The name is short and valid on every file system. A path in a player's spec is shortened to the name of
+    the file. If a spec had to be changed, the first eight digits of its SHA-256 are added, so that different
+    players have different folders.
 
     Args:
         players: the players' specs, in the order of the seats.
-        game: the game's name.
+        game: the name of the game.
         data: the names of the data, as from `data_name`.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
@@ -114,7 +114,7 @@ def player_name(player: str, model: Any) -> str:
 
 
 def data_name(settings: Any) -> str:
-    """Return the names of the data folder and data files in a game's settings; "" for the demo."""
+    """Return the names of the data folder and data files in a game's settings, or "" for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -124,10 +124,11 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder with several streams: JSONL files that get one line for each finished episode.
+    """A run folder, to which a record is appended for each finished episode.
 
-    Each line names its episode by `instance_id`, and by `repeat` if every task is played several times. An
-    episode is finished once it has a line in every stream. At the end, the lines are sorted by task.
+    The records are in several streams, which are JSONL files. Each record names its episode by `instance_id`,
+    and by `repeat` if every task is played several times. An episode is finished when it has a record in
+    every stream. At the end of the run, the records are sorted by task.
     """
 
     def __init__(self, path: Path, *, new: bool = False) -> None:
@@ -137,9 +138,9 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make the folder `run-<date>-<time>` in `parent`. If the name is taken, a number is appended.
+        """Make a new folder `run-<date>-<time>` in `parent`. A number is appended if this name is taken.
 
-        The folder becomes a run when `config.json` is written in it; `latest` then points to the folder. If
+        The folder counts as a run once `config.json` is written in it; `latest` then points to the folder. If
         `config.json` cannot be written, the folder is removed again.
 
         Raises:
@@ -163,10 +164,10 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run at a path: the path itself, or the `latest` run in that folder.
+        """Return the run to which a path leads: the path itself, or the latest run in that folder.
 
         Raises:
-            InputError: the same errors as from `run_folder`.
+            InputError: there is no run, or its folder contains links or special files.
         """
         return cls(run_folder(path))
 
@@ -174,10 +175,10 @@ class RunDirectory:
         return self.path / f"{stream}.jsonl"
 
     def append(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Append the records of a finished episode to the streams.
+        """Append the records of a finished episode.
 
         Args:
-            records: the record for each stream, by name of the stream.
+            records: the record for each stream, by the name of the stream.
         """
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
@@ -187,12 +188,12 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Return the records of a stream by `episode_name`. If a name occurs twice, the later record counts.
+        """Return the records of a stream by `episode_name`. Of two records for one episode, the later counts.
 
         An incomplete last line is ignored.
 
         Raises:
-            InputError: another line is not a record of this stream; the message names the line.
+            InputError: any other line is not a record of this stream; the message names the line.
         """
         path = self.file(stream)
         if not exists(path):
@@ -218,7 +219,7 @@ class RunDirectory:
     def finished(self) -> dict[str, dict[str, Any]]:
         """Return the public records of the episodes that need not be played again, by `episode_name`.
 
-        Finished episodes whose status says nothing about the agent are left out.
+        An episode whose status says nothing about the agent, such as `infra_error`, is played again.
         """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
@@ -226,7 +227,7 @@ class RunDirectory:
         return {name: run for name, run in kept.items() if run["status"] not in RETRIED}
 
     def rewrite(self, order: Iterable[str]) -> None:
-        """Rewrite every stream atomically, so that it has exactly the episodes in `order`, in this order."""
+        """Rewrite every stream atomically: keep the records of the episodes in `order`, in this order."""
         wanted = list(order)
         for stream in STREAMS:
             records = self.read(stream)
@@ -252,7 +253,7 @@ class RunDirectory:
                 _point_latest(self.path.parent / "latest", self.path)
 
     def read_config(self, hint: str = "; start a new run without --resume") -> dict[str, Any]:
-        """Return the settings of the run.
+        """Return the content of `config.json`: the settings of the run.
 
         Raises:
             InputError: the file cannot be read; the message ends with `hint`.
@@ -282,7 +283,7 @@ def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:
-    """Return the name of an episode; no other episode of the run has this name.
+    """Return the name of an episode, which is unique in its run.
 
     Args:
         instance_id: the id of the task.
@@ -295,12 +296,12 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
 
 def name_of(record: Mapping[str, Any]) -> str:
-    """Return the name (see `episode_name`) of the episode to which a record belongs."""
+    """Return the `episode_name` of the episode to which a record belongs."""
     return episode_name(record["instance_id"], record.get("repeat"))
 
 
 def _record(value: Any, stream: str) -> dict[str, Any]:
-    """Return the value if it is a record of the stream, or raise a `ValueError` that says what is wrong."""
+    """Return the value if it is a record of the stream; otherwise raise a `ValueError` that says why not."""
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     needed = ("instance_id", "status") if stream == "runs" else ("instance_id",)
@@ -317,7 +318,7 @@ def _record(value: Any, stream: str) -> dict[str, Any]:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Append all bytes to the file, or no bytes if the disk is full."""
+    """Append all bytes to a file, or no bytes if the disk is full."""
     with path.open("ab", buffering=0) as file:
         start = file.tell()
         rest = memoryview(data)
@@ -334,7 +335,7 @@ def _line(record: Mapping[str, Any]) -> str:
 
 
 def _point_latest(link: Path, target: Path) -> None:
-    """Point the link `latest` to the newest run, unless a real file or folder has that name."""
+    """Make `latest` a link to the newest run, unless a real file or folder has that name."""
     if link.exists() and not link.is_symlink():
         return
     temporary = link.with_name(f".latest-{target.name}")

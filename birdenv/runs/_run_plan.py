@@ -1,4 +1,4 @@
-"""The plan of a run: its game, its players, its settings, and the `config.json` to write."""
+"""The plan of a run: the game, the players and the settings, and the `config.json` that records them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FREE: Final = MAY_DIFFER | {"code_sha256", "command", "data_file", "db_dir", "se
 
 
 def find_engine(name: str) -> EntryPoint:
-    """Return the entry point of the engine with this name.
+    """Return the entry point of an engine.
 
     Raises:
-        InputError: there is no such engine; the message lists the engines.
+        InputError: there is no engine with this name; the message lists the engines.
     """
     engines = plugins(ENGINES)
     if name not in engines:
@@ -44,11 +44,11 @@ def find_engine(name: str) -> EntryPoint:
 
 
 class OpenRun:
-    """The engine of a run, and the players that play in this process, opened before anything is written.
+    """The resources of a run that are opened before anything is written, so that errors come early.
 
     Attributes:
         engine: the engine that plays the episodes.
-        seating: makes the players if the engine plays in this process; otherwise None.
+        seating: the object that makes the players; None if the engine plays in other processes.
     """
 
     def __init__(self, engine: Engine, seating: Seating | None) -> None:
@@ -69,11 +69,12 @@ class RunPlan:
     """Everything that is needed to play a run.
 
     Attributes:
-        arena: the game with its settings.
-        players: the player of each seat, by index of the seat: a spec, a player, or a function of the view.
+        arena: the game with its settings and tasks.
+        players: the player of each seat, by the index of the seat: a spec, a player, or a function of the
+            view.
         settings: the settings of the run.
         extra: additional fields for `config.json`.
-        engine: an engine that replaces the one named in the settings; None to use that.
+        engine: the engine; None for the engine that the settings name.
     """
 
     arena: Arena
@@ -84,7 +85,7 @@ class RunPlan:
 
     @cached_property
     def models(self) -> Models:
-        """The language models of the run.
+        """Return the language models of the run.
 
         Raises:
             InputError: a file that the settings name cannot be read.
@@ -92,12 +93,12 @@ class RunPlan:
         return Models(self.settings.models)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of each seat's player: a spec as it is given, or the class of an object."""
+        """Return the name of each seat's player: the spec as it was given, or the class of an object."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
     def open(self) -> OpenRun:
-        """Open the engine, and check that every player can be used with it.
+        """Open the engine, and check that it can use every player.
 
         Raises:
             InputError: the engine or a player cannot be used.
@@ -116,11 +117,11 @@ class RunPlan:
         return opened
 
     def work(self, *, travels: bool) -> Work:
-        """Return the `Work` to give to the engine: what all jobs of the run have in common.
+        """Return the part of the plan that the engine passes on to its workers.
 
         Args:
-            travels: True if other processes will play the jobs. The result then has digests, with which these
-                processes check that their data and code are the same.
+            travels: True if other processes will play the episodes. The result then contains digests, with
+                which these processes check that they have the same data and code.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(
@@ -134,7 +135,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return the content of `config.json`: everything on which the records depend."""
+        """Return the content of `config.json`: everything on which the records of the run depend."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
@@ -186,14 +187,14 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
     Args:
         directory: the run folder.
-        config: the content of `config.json`, as from `RunPlan.config`.
+        config: the result of `RunPlan.config`.
         resume: True if the run is resumed.
 
     Returns:
-        Warnings for the user, for example that the code has changed.
+        Warnings for the user, for example that birdenv's code has changed.
 
     Raises:
-        InputError: a setting that must not differ has changed; the message names it.
+        InputError: a setting that must stay the same has changed; the message names it.
     """
     if not resume:
         directory.write_json("config.json", config)
@@ -208,7 +209,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
     if fatal:
         differences = ", ".join(difference(key, before.get(key), config.get(key)) for key in fatal)
         raise InputError(
-            f"{directory.path} was run with other settings ({differences}); "
+            f"{directory.path} was run with different settings ({differences}); "
             "resume with the same settings, or start a new run without --resume"
         )
     if before.get("command") != (command := config.get("command")) and command is not None:
@@ -217,7 +218,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Describe how the value of the setting `key` in one run differs from the value in a later run."""
+    """Return a description of how the value of a setting has changed between two runs."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

@@ -1,4 +1,4 @@
-"""Warnings about a whole run, such as that the agent never gave a valid answer."""
+"""Warnings about a run, for example that the agent never gave a valid answer."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """The warnings about a run, and the number of episodes that broke off.
+    """The warnings about a run, and the number of episodes that ended with an error.
 
     Attributes:
-        lines: one line for each warning.
-        broken: number of episodes that broke off.
-        lost: number of episodes that broke off because of the machine, a server or a model endpoint.
-        is_void: True if the run says nothing about the agent: all episodes broke off, or the agent never
-            answered.
+        lines: a line for each warning.
+        broken: the number of episodes that ended with an error.
+        lost: the number of these episodes in which the machine, a server or a model endpoint was at fault.
+        is_void: True if the run says nothing about the agent: all episodes ended with an error, or the agent
+            never answered.
     """
 
     lines: tuple[str, ...]
@@ -42,7 +42,12 @@ class RunWarnings:
 
 
 def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
-    """Return warnings about episodes that broke off, unknown moves, and seats that never answered."""
+    """Return warnings about errors, moves that the game does not have, and seats that never answered.
+
+    Args:
+        arena: the game of the run.
+        records: the public record of each episode.
+    """
     runs = list(records)
     lines = []
     broken = [run for run in runs if "error" in run]
@@ -50,9 +55,9 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     void = [run for run in broken if run["status"] == PARTNER_ERROR]
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
-        (failed, "broke off, counted as failed"),
-        (void, "broke off with an error of another seat's player, not counted"),
-        (lost, "broke off because the infrastructure failed, not counted"),
+        (failed, "ended early, counted as failed"),
+        (void, "ended early with an error of another seat's player, not counted"),
+        (lost, "ended early because the infrastructure failed, not counted"),
     ):
         if found:
             first, count = found[0], counted(len(found), "episode")
@@ -95,14 +100,14 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
 def _useless_models(
     arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """Return a line for each other seat whose model had no usable answer at least half of the time."""
+    """Return a line for each other seat whose model gave no usable answer at least half of the time."""
     lines = []
     for name, kinds in noted.items():
         seat = arena.game.seat_index(name)
         said = sum(e["agent"] == seat for run in runs for e in run.get("example", {}).get("events", ()))
         if 2 * sum(kinds.get(kind, 0) for kind in _UNUSABLE) >= max(said, 1):
             answers = counted(said, "answer")
-            lines.append(f"The {name}'s model often had nothing usable to say{_listed(kinds)}: {answers}.")
+            lines.append(f"The {name}'s model often gave no usable answer{_listed(kinds)}: {answers}.")
     return lines
 
 

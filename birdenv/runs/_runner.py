@@ -1,4 +1,4 @@
-"""Run many episodes with an engine, report progress, resume, and end in an orderly way whatever happens."""
+"""Play a run with an engine, record each episode, and write the summary."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def run(
     progress: Progress | None = None,
     opened: OpenRun | None = None,
 ) -> Summary:
-    """Play every episode that is not finished yet in the run folder, then write and return the summary.
+    """Play all episodes that are not finished yet in the run folder, then write and return the summary.
 
-    An episode that loses a server is played up to three times. If the server is lost each
-    time, the status is `infra_error`.
+    An episode that loses a server is played up to three times. If the server is lost each time, the status is
+    `infra_error`.
 
-    With `repeats` above 1, every task is played that many times, each time with its own random stream: all
-    tasks once, then all tasks again, so that an interrupted run has covered as many tasks as possible.
+    If `repeats` is above 1, all tasks are played once, then all tasks again, so that an interrupted run has
+    covered as many tasks as possible. Each repeat has different random numbers.
 
-    Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt`,
-    unfinished episodes are dropped and the exception propagates; finished episodes are on disk.
+    A record is appended when an episode finishes, and the records are sorted by task at the end. A
+    `KeyboardInterrupt` ends the run and is raised again; the finished episodes are on disk.
 
     Args:
         plan: the plan of the run.
         directory: the run folder, after `prepare`.
-        progress: called after each episode with the public record of the episode.
-        opened: the result of `plan.open()`, or None if that was not called before. It is closed at the end.
+        progress: a function that is called after each episode with the episode's public record.
+        opened: the result of `plan.open()`; None to open the plan here. It is closed at the end.
 
     Raises:
         InputError: the engine or a player cannot be used.
-        RunEndedError: the run has to end early, or the engine did not return one record for each episode.
-            Finished episodes are on disk.
+        RunEndedError: the run has to end early, or the engine did not return exactly one record for each
+            episode. Finished episodes are on disk.
     """
     done = _keep_finished(directory)
     jobs = [job for job in planned_jobs(plan) if episode_name(job.instance_id, job.repeat) not in done]
@@ -74,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return a job for each episode of the run, or of the shard to play, in the order in which jobs start."""
+    """Return a job for each episode of the run, or of the part to play, in the order of playing."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -82,7 +82,7 @@ def planned_jobs(plan: RunPlan) -> list[Job]:
 
 
 def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> Iterator[Records]:
-    """Yield the records of each job once. Raise a `RunEndedError` for missing or additional records."""
+    """Yield the records of each episode. Raise a `RunEndedError` if records are missing or occur twice."""
     models, is_here = plan.models, opened.seating is not None
     agent = plan.arena.game.seats[plan.arena.game.evaluated].name
     missing = {episode_name(job.instance_id, job.repeat): job for job in jobs}
@@ -117,14 +117,14 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
         raise ended[0]
     if missing or strange:
         faults = [f"no record of {listed(list(missing))}"] if missing else []
-        faults += [f"a record too many of {listed(strange)}"] if strange else []
+        faults += [f"an unexpected record of {listed(strange)}"] if strange else []
         raise RunEndedError(
             f"the engine returned {' and '.join(faults)}: it has lost, repeated or invented episodes"
         )
 
 
 def _note_engine(directory: RunDirectory, plan: RunPlan, opened: OpenRun) -> None:
-    """Write the engine and the number of workers into `config.json`."""
+    """Record the engine and the number of its workers in `config.json`."""
     name = plan.settings.engine if plan.engine is None else type(plan.engine).__name__
     noted = {"run_engine": name, "workers": getattr(opened.engine, "workers", 1)}
     config = directory.read_config()
@@ -136,14 +136,14 @@ def write_run(
 ) -> Path:
     """Write episodes that were played elsewhere into a new run folder, and return the folder.
 
-    The commands `summary`, `compare`, `blame` and `export` can read this run like any other. Several episodes
-    of one task become repeats of the task, in the given order.
+    `birdenv summary`, `compare`, `blame` and `export` can then read these episodes. Several episodes of a
+    task become repeats of the task, in the given order.
 
     Args:
         arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
         output: the folder in which to make the run folder.
-        agent: the name of the agent, such as that of a policy in training.
+        agent: the name of the agent, for example of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:
@@ -170,7 +170,7 @@ def write_run(
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
     """Sort the records of a run by task, then write and return the summary.
 
-    If the game has a user whose answers may be at fault, the blame for failures is written, too.
+    If the game has a simulated user, the causes of failed episodes are written, too.
     """
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
@@ -202,7 +202,7 @@ def _loaded_data_set_aside() -> Iterator[None]:
 
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
-    """Remove incomplete lines and episodes to play again; return the names of the finished episodes."""
+    """Remove the records of episodes that are to be played again, and return the names of the others."""
     finished = set(directory.finished())
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)

@@ -21,13 +21,14 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from birdenv.dialogue import Arena, Player
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.players import close_players
 from birdenv.dialogue.record import INFRA_ERROR, Failure, Records, mark_repeat, record_episode, skipped_record
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Call, CollectedCalls, Models, ModelSettings
 from birdenv.run_settings import RunSettings
 from birdenv.runs._episode_status import failure, play_safely, usage_of_players
-from birdenv.runs.seating import Seating, close_players
+from birdenv.runs.seating import Seating
 
 _TRIALS = 3
 _PAUSE_SECONDS = 1.0  # before the second trial, and twice as long before the third; plus up to 50 % at random

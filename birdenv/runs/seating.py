@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
-from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError, close_players
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
@@ -117,18 +117,10 @@ class Seating:
         except SeatError as error:
             self.close()
             if isinstance(error.cause, PlayerCrashError):
-                raise InputError(f"the player cannot be made: {error}") from None
+                raise InputError(f"the player cannot be created: {error}") from None
             raise error.cause from None
         except BaseException:
             self.close()
             raise
         finally:
             dialogue.close()
-
-
-def close_players(players: Sequence[Player | None]) -> None:
-    """Close all players that have a `close` method."""
-    for player in players:
-        close = getattr(player, "close", None)
-        if callable(close):
-            close()

@@ -1,8 +1,8 @@
 """Split scripts into statements, find the first words of a statement, and recognise plain queries.
 
-This module does not decide which statements are safe: SQLite's authorizer does that, and in PostgreSQL roles
-and read-only transactions. The module only helps to choose the database on which a statement is first tried.
-`quiet_parser` is for code that uses sqlglot.
+This module does not decide which statements are safe: SQLite's authorizer does that, as do roles and
+read-only transactions in PostgreSQL. The module only helps to choose the database that a statement is first
+run on. `quiet_parser` is for code that uses sqlglot.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _LONGEST_ROUTINE_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
 
 
 def split_statements(sql: str) -> list[str]:
-    """Split an SQLite script into statements, without their `;` and the comments and white space after it.
+    """Split an SQLite script into statements. The `;` after each statement is removed.
 
     Semicolons in quotes, comments and trigger bodies do not end a statement. A trigger ends at `; END ;`, as
-    in `sqlite3_complete()`. Statements without any token are dropped. The text after the last `;` counts as a
-    statement.
+    in `sqlite3_complete()`. Empty statements are dropped, as are comments and white space after a statement.
+    The text after the last `;` counts as a statement.
     """
     pieces: list[str] = []
     start = end = 0  # of the current piece; `end` is not beyond `start` before the first token
@@ -75,7 +75,7 @@ def split_statements(sql: str) -> list[str]:
 
 
 def first_keyword(sql: str) -> str:
-    """Return the first token of an SQLite statement in upper case, or "" if there is none.
+    """Return the first token of an SQLite statement, in upper case, or "" if there is none.
 
     Comments, `;` and opening parentheses before the token are skipped.
     """
@@ -93,7 +93,7 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """Return the first words of a PostgreSQL statement in upper case, up to `count` words.
+    """Return up to `count` words from the start of a PostgreSQL statement, in upper case.
 
     Comments, `;` and opening parentheses are skipped. Any other token ends the sequence of words.
     """
@@ -112,16 +112,16 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may change data, either itself or by an INSERT or the like inside WITH."""
+    """Return whether a statement may change data, directly or through an INSERT or the like inside WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
 
 def split_script(script: str) -> list[str]:
-    """Split a PostgreSQL script into statements, without their `;` and the comments and space around them.
+    """Split a PostgreSQL script into statements, dropping each `;` and the comments and space around them.
 
-    As in psql, semicolons in quotes, comments, parentheses (of rules) and bodies of the form `BEGIN ATOMIC
-    ... END` do not end a statement. A text with an unterminated quote counts as one statement, which the
+    As in psql, a semicolon does not end a statement if it is in quotes, a comment, parentheses (as in rules)
+    or a `BEGIN ATOMIC ... END` body. Text with an unterminated quote counts as one statement, which the
     server then refuses.
     """
     try:
@@ -179,7 +179,7 @@ def statement_start(script: str, place: int = 0) -> int:
 
 
 def after_comments(statement: str) -> int:
-    """Return the position of the first token of a PostgreSQL statement.
+    """Return the position of the first token in a PostgreSQL statement.
 
     Raises `UnterminatedError` if a comment before this token never ends.
     """
@@ -190,7 +190,7 @@ def after_comments(statement: str) -> int:
 
 
 def statement_end(script: str, start: int) -> int:
-    """Return the position after the semicolon of a PostgreSQL statement, or the end of the text.
+    """Return the position after a PostgreSQL statement's semicolon, or the end of the text.
 
     Raises `UnterminatedError` for an unterminated quote or comment.
     """
@@ -205,8 +205,8 @@ def statement_end(script: str, start: int) -> int:
 def is_single_query(sql: str, dialect: str) -> bool:
     """Return whether a text is a single statement that starts like a query.
 
-    Comments and opening parentheses before the query are ignored. Some statements that start like a query
-    (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can recognise them. If the
+    Comments and opening parentheses before the query are ignored. Statements that only start like a query
+    (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can tell them apart. If the
     text has an unterminated quote, only its first word is examined; it will fail when it runs.
     """
     try:

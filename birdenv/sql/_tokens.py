@@ -1,11 +1,11 @@
-"""Split SQL text into tokens by the lexical rules of SQLite, of PostgreSQL, or of both.
+"""Split SQL text into tokens by the lexical rules of SQLite, PostgreSQL, or both.
 
 This module does not decide which SQL is safe to run: the engines do that, after parsing the text. Every
 function takes linear time, even for hostile text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
-an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer,
-without losing a character.
+an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer, and
+keeps every character.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class UnterminatedError(ValueError):
 
 
 class Token(NamedTuple):
-    """A token of SQL. White space and comments are not tokens.
+    """An SQL token. White space and comments are not tokens.
 
     Attributes:
         kind: `string`, `quoted` (an identifier in any kind of quotes that SQLite allows), `word`, `number` or
@@ -108,7 +108,7 @@ class Token(NamedTuple):
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens of a text by SQLite's rules.
+    """Yield the tokens in a text by SQLite's rules.
 
     An unterminated quote or comment extends to the end of the text.
     """
@@ -119,7 +119,7 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def folded(name: str) -> str:
-    """Return a name with A to Z in lower case, because SQLite ignores the case of these letters only."""
+    """Return a name with A to Z in lower case. SQLite ignores case only for these letters."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
 
 
@@ -129,14 +129,14 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Return a name or string without the quotes around it. All kinds of quotes are recognised."""
+    """Remove the quotes around a name or string. All kinds of quotes are recognised."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
 
 
 def spelling(token: Token) -> str:
-    """Return a token in a normal form: words in lower case, and names without unnecessary quotes."""
+    """Return a token in a normal form: words become lower case, and names lose unnecessary quotes."""
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -146,7 +146,7 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """Return SQL in a normal form: tokens in the form of `spelling`, separated by spaces, and no comments."""
+    """Return SQL in a normal form: without comments, and with its tokens in normal form, joined by spaces."""
     return " ".join(map(spelling, tokens(sql)))
 
 
@@ -158,8 +158,7 @@ def sql_tokens(sql: str, dialect: str) -> list[Token]:
         dialect: `sqlite` or `postgres`.
 
     Returns:
-        The tokens in order. The token of a string includes its prefix (`E`, `x`), and its quotes or dollar
-        tags.
+        The tokens in order. A string's token includes its prefix (`E`, `x`) and its quotes or dollar tags.
 
     Raises:
         ValueError: a quote (in PostgreSQL also a comment) never ends, or the text is longer than
@@ -194,7 +193,7 @@ def _is_closed(text: str) -> bool:
 
 
 def postgres_tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens of a text by PostgreSQL's rules.
+    """Yield the tokens in a text by PostgreSQL's rules.
 
     Raises `UnterminatedError` at an unterminated quote or comment, after yielding the tokens before it.
     """
@@ -254,7 +253,7 @@ def _end(match: re.Match[str], kind: str) -> int:
 
 
 def comment_end(sql: str, place: int) -> int:
-    """Return the end of a PostgreSQL block comment, in which other block comments may be nested.
+    """Return the position after a PostgreSQL block comment, which can contain nested block comments.
 
     `place` is a position after the opening `/*`. Raises `UnterminatedError` if the comment never ends.
     """
@@ -269,7 +268,7 @@ def comment_end(sql: str, place: int) -> int:
 
 
 class Stretch(NamedTuple):
-    """A part of a text whose SQL dialect is unknown. The stretches of a text cover it without gaps.
+    """A part of a text in an unknown SQL dialect. The stretches of a text cover it without gaps.
 
     Attributes:
         kind: `space`, `comment`, `quoted` (in any kind of quotes), `word` (or number) or `symbol` (one
@@ -291,7 +290,7 @@ class Stretch(NamedTuple):
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Split a text whose dialect is unknown into stretches. A quote of either dialect is a single stretch.
+    """Split a text in an unknown dialect into stretches. A quote in either dialect is a single stretch.
 
     A block comment ends at the first `*/`, as in SQLite. In a dollar quote that never ends, the `$` is a
     symbol.

@@ -1,4 +1,4 @@
-"""Find SQL that reads the clock or random numbers, and replace the clock by a fixed date.
+"""Find SQL that reads the clock or random numbers, and replace the clock with a fixed date.
 
 In case of doubt, `may_change` returns True: for example, it treats `'now'` as a use of the clock everywhere
 except in comments. `at_date` replaces tokens, because writing SQL from a syntax tree would change more than
@@ -33,9 +33,9 @@ WORDS: Final = tuple(  # all matches of `_READS` contain one of these
 
 
 def may_change(sql: str) -> bool:
-    """Return whether the result of SQL may change because the SQL reads the clock or random numbers.
+    """Return whether the result of SQL can change because the SQL reads the clock or random numbers.
 
-    Returns True for text longer than `LONGEST_SQL`, which no database runs anyway.
+    Return True for text longer than `LONGEST_SQL`, which no database runs anyway.
     """
     if len(sql) > LONGEST_SQL:
         return True
@@ -95,7 +95,7 @@ class ClockError(ValueError):
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:
-    """Replace every use of the clock in SQL by a date such as `2025-02-19`.
+    """Replace every use of the clock in SQL with a date such as `2025-02-19`.
 
     >>> at_date("SELECT date('now', '-1 day'), CURRENT_DATE -- now", "2025-02-19", "sqlite")
     "SELECT date('2025-02-19', '-1 day'), '2025-02-19' -- now"

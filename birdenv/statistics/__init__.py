@@ -1,4 +1,4 @@
-"""Compute statistics of runs, such as intervals and tests, and write them as text."""
+"""Compute run statistics, such as intervals and tests, and format them as text."""
 
 from birdenv.statistics._intervals import (
     RESAMPLES,

@@ -1,15 +1,15 @@
-"""Compute rates, means over clusters and paired differences, and resample clusters for all other figures.
+"""Compute rates, means over clusters and paired differences, and resample clusters for other statistics.
 
-Intervals are 95 % intervals, and tests are two-sided. A rate of independent tasks has Wilson's interval
-(`wilson`). The difference of two rates on the same tasks has Newcombe's interval (`paired_difference`) and
-McNemar's test (`mcnemar`). For all other figures, whole clusters are resampled with replacement, because
-tasks on one database (or repeats of one task, or dialogues about one scenario) resemble each other:
-`bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common figures, and `resamples`
-with `percentiles` for any other.
+Intervals are 95 % intervals, and tests are two-sided. Use Wilson's interval (`wilson`) for a rate over
+independent tasks, and Newcombe's interval (`paired_difference`) and McNemar's test (`mcnemar`) for the
+difference between two rates on the same tasks. For all other statistics, whole clusters are resampled with
+replacement, because tasks on one database (or repeats of one task, or dialogues about one scenario) resemble
+each other: `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common statistics, and
+`resamples` with `percentiles` for any other.
 
 All functions are pure. Random numbers are the raw 64-bit words of PCG64 with a fixed seed, because numpy
 promises never to change this sequence (NEP 19), unlike that of `Generator`. Only functions that resample
-import numpy, because games are often loaded without computing statistics.
+import numpy, because most programs that load a game compute no statistics.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Figure(NamedTuple):
     Attributes:
         value: the value, or None if the statistic is not defined.
         interval: the 95 % interval, or None if there is none.
-        why: the reason why there is no value or no interval, without a full stop; otherwise empty.
+        why: the reason why there is no value or no interval, with no final full stop; otherwise empty.
     """
 
     value: float | None
@@ -71,26 +71,26 @@ class Figure(NamedTuple):
 
 
 class BootstrapTest(NamedTuple):
-    """The 95 % interval of a mean, and the p value of the hypothesis that the true mean is 0."""
+    """The 95 % interval of a mean, and the p-value for the hypothesis that the true mean is 0."""
 
     interval: Interval
     p: float
 
 
 class Ratio(NamedTuple):
-    """The amounts that one dialogue adds to the numerator (`above`) and denominator (`below`) of a ratio."""
+    """One dialogue's contribution to the numerator (`above`) and denominator (`below`) of a ratio."""
 
     above: float
     below: float = 1.0
 
 
 def undefined(why: str) -> Figure:
-    """Return a statistic that has no value, for the reason `why`."""
+    """Return an undefined statistic. `why` is the reason."""
     return Figure(None, None, why)
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a float, or None if it is not a number or its size exceeds 1e50."""
+    """Return a value as a float, or None if it is not a number or its absolute value exceeds 1e50."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 
@@ -114,12 +114,12 @@ def wilson(passed: int, total: int) -> Interval | None:
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
-    """Return the interval of rate B minus rate A on the same tasks, or None if there are no tasks.
+    """Return the interval for rate B minus rate A on the same tasks, or None if there are no tasks.
 
-    The arguments are numbers of tasks: solved by both, only by A, only by B, and by neither. This is
+    The arguments are the numbers of tasks solved by both, only by A, only by B, and by neither. This is
     Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines the two
-    Wilson intervals with the correlation phi of the outcomes. A positive phi has a continuity correction; phi
-    is 0 if a margin is empty.
+    Wilson intervals with the correlation phi of the outcomes. A positive phi gets a continuity correction;
+    phi is 0 if a margin is empty.
     """
     total = both + only_a + only_b + neither
     passed_a, passed_b = both + only_a, both + only_b
@@ -142,11 +142,11 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return the p value of McNemar's exact test (1947) that two rates on the same tasks are equal.
+    """Return the p-value of McNemar's exact test (1947) for equality of two rates on the same tasks.
 
-    `only_a` and `only_b` are the numbers of tasks that only A or only B solved. If the true rates are equal,
-    each of these tasks is equally likely to be solved by A or by B. So p is twice the lower tail of the
-    binomial distribution, at most 1.
+    `only_a` and `only_b` are the numbers of tasks solved only by A and only by B. If the true rates are
+    equal, each of these tasks is equally likely to be solved by A or by B. Therefore, p is twice the lower
+    tail of the binomial distribution, capped at 1.
 
     >>> mcnemar(1, 7)
     0.0703125
@@ -163,9 +163,9 @@ def mcnemar(only_a: int, only_b: int) -> float:
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
     """Return the percentile bootstrap interval of a mean, resampling whole clusters with replacement.
 
-    `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the plain bootstrap.
-    The mean of a resample is the sum of its values divided by their number, so larger clusters have more
-    weight.
+    `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the ordinary
+    bootstrap. The mean of a resample is the sum of its values divided by their number, so larger clusters
+    have more weight.
 
     The result is None if there are fewer than two clusters. With fewer than about ten clusters, the interval
     is too narrow. If all values are equal, the interval is a point.
@@ -180,12 +180,12 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the `bootstrap` interval of a mean difference, and a p value for the true mean being 0.
+    """Return the `bootstrap` interval of a mean difference, and the p-value for a true mean of 0.
 
     The shares of resampled means that are <= 0 and >= 0 are computed, with one added to each count. p is
-    twice the smaller share, at most 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p is never below 2
-    / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is None with fewer
-    than two clusters.
+    twice the smaller share, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p is never below
+    2 / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is None if there
+    are fewer than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:
@@ -199,8 +199,8 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
     """Return the sum of all `above` divided by the sum of all `below`, with a percentile interval.
 
-    The interval comes from resampled clusters, with one exception: a rate has Wilson's interval, with each
-    cluster counted as one task, if each cluster has one dialogue or if the rate is 0 or 1.
+    The interval comes from resampled clusters, with one exception: a rate gets Wilson's interval, in which
+    each cluster counts as one task, if each cluster has one dialogue or if the rate is 0 or 1.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -247,16 +247,16 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
 
 def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
-    """Draw resamples of the units 0 to `units` - 1 with replacement. Every call gives the same resamples.
+    """Resample the units 0 to `units` - 1 with replacement. Every call gives the same resamples.
 
     Yields:
-        Arrays whose rows are resamples: entry i of a row is the number of times that unit i was drawn.
+        Arrays with one resample per row: entry i of a row is the number of times that unit i was drawn.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 
 
 def percentiles(resampled: npt.NDArray[np.float64] | Sequence[float]) -> Interval:
-    """Return the interval between the 2.5th and 97.5th percentiles of the values, by linear interpolation."""
+    """Return the interval from the 2.5th to the 97.5th percentile of the values, by linear interpolation."""
     import numpy as np
 
     low, high = np.percentile(resampled, [2.5, 97.5])
@@ -303,7 +303,7 @@ def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDA
 
 
 def pass_hat_k(attempts: int, successes: int, k: int) -> float:
-    """Return pass^k of one task: the probability that k attempts all succeed, C(c, k) / C(n, k).
+    """Return pass^k for one task: the probability that k attempts all succeed, C(c, k) / C(n, k).
 
     This is the unbiased estimate from n = `attempts` independent attempts with c = `successes` (Yao et al.
     2024, arXiv:2406.12045, §2). The metric is the mean over all tasks. k must be between 1 and n.
@@ -315,7 +315,7 @@ def pass_hat_k(attempts: int, successes: int, k: int) -> float:
 
 
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
-    """Return pass@k of one task: the probability that at least one of k attempts succeeds.
+    """Return pass@k for one task: the probability that at least one of k attempts succeeds.
 
     This is the unbiased estimate 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv:2107.03374, §2.1).
     The metric is the mean over all tasks. k must be between 1 and n.
@@ -327,7 +327,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Round all floats in a JSON value to six decimals, so that files do not depend on rounding errors."""
+    """Round all floats in a JSON value to six decimals, which makes files independent of rounding errors."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Write numbers and intervals as text, draw intervals, and separate the blocks of a report."""
+"""Format numbers and intervals as text, draw intervals, and separate the blocks of a report."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _RULE: Final = 55
 
 
 def rule(character: str) -> str:
-    """Return a line that consists of `character` repeated, to separate the blocks of a report."""
+    """Return a line that repeats `character`, to separate the blocks of a report."""
     return character * _RULE
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with a noun, which gets an s unless the number is 1.
+    """Return a number with a noun, adding an s to the noun unless the number is 1.
 
     >>> counted(1, "dialogue"), counted(2, "dialogue"), counted(0, "rater")
     ('1 dialogue', '2 dialogues', '0 raters')
@@ -26,7 +26,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """Format a share between 0 and 1 in percent, without the percent sign: ` 76.9`."""
+    """Format a share between 0 and 1 as a percentage, but without the percent sign: ` 76.9`."""
     return f"{100 * value:5.1f}"
 
 
@@ -40,7 +40,7 @@ def in_digits(value: float, sign: str = "") -> str:
 
 
 def between(interval: Interval | None, *, share: bool = True) -> str:
-    """Format an interval, in percent if `share` is true: ` 63.9 ..  86.3`. Return a dash for None."""
+    """Format an interval, as percentages if `share` is true: ` 63.9 .. 86.3`. Return a dash for None."""
     if interval is None:
         return "    -"
     low, high = interval
@@ -48,7 +48,7 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """Format a rate as a line: `EX             40/52   76.9 %`, with a dash for the percentage of 0 tasks."""
+    """Format a rate as a line: `EX 40/52 76.9 %`. For 0 tasks, a dash replaces the percentage."""
     total = rate["total"]
     percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
     return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
@@ -66,7 +66,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """Return the line of text that labels the axis of `strip`."""
+    """Return the line of text that labels the axis for `strip`."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -162,7 +162,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
         asked = (await read_fields(request)).get("person", "").strip()
         person = study.store.person_named(asked)
         if person is None:
-            return HTMLResponse(_page(study, problem=f"Nobody is known as {asked}."), 404)
+            return HTMLResponse(_page(study, problem=f"No participant has the id {asked}."), 404)
         return HTMLResponse(
             _page(study, told=f"Send them this link: {request.base_url}link/{doors.link(person.id)}")
         )

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from birdenv.runs.export import DialogueFolder
-from birdenv.studies.study import study_game, study_rows
+from birdenv.studies.study._export import study_game, study_rows
 
 FOLDER: Final = DialogueFolder(study_rows, study_game)

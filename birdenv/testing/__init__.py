@@ -1,14 +1,14 @@
-"""Expected ("golden") transcripts for tests of adapters, and `check_game`, which checks a new game.
+"""Expected ("golden") transcripts for testing adapters, and `check_game`, which checks a new game.
 
-An adapter plays episodes for another framework. A test of the adapter plays the scripts of this package
-through the adapter, and compares the transcripts with those of birdenv:
+An adapter plays episodes for another framework. To test an adapter, play this package's scripts through it,
+and compare the transcripts with birdenv's own:
 
     for script in SCRIPTS:
         assert play_script(script, make_step) == golden_transcript(script)
 
-`make_step` starts an episode with the game, task and settings of the script, and returns a step function. The
-step function takes a model's message in OpenAI's format. It returns the text that the model reads, the reward
-of the step, and whether the episode is over. `play_script_async` is for functions that must be awaited.
+`make_step` starts an episode with the script's game, task and settings, and returns a step function. The step
+function takes a model's message in OpenAI's format. It returns the text that the model reads, the reward of
+the step, and whether the episode is over. `play_script_async` is for functions that must be awaited.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Stepped: TypeAlias = tuple[str, float, bool]
 
 
 class Line(NamedTuple):
-    """An exchange in a transcript: a message of the model and the reply to it.
+    """An exchange in a transcript: a message from the model, and the reply to it.
 
     Attributes:
         message: the model's message as JSON.
@@ -59,14 +59,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentScript:
-    """A script: the messages that a model sends in one episode of the demo benchmark.
+    """A script of the messages that a model sends in one episode of the demo benchmark.
 
     Attributes:
         name: the name of the script, which says what happens in the episode.
         game: the name of the game.
         instance_id: the id of the task.
         messages: the model's messages, in order.
-        settings: the settings of the game for `make_game`.
+        settings: the game's settings for `make_game`.
     """
 
     name: str
@@ -176,12 +176,12 @@ one episode ends at a limit, and one because of a failure."""
 
 
 def failing_user(view: View) -> Move:
-    """Raise an error, to simulate a user whose code fails, so that the episode becomes void."""
+    """Raise an error, to simulate a user with broken code, which makes the episode void."""
     raise RuntimeError("this user always fails")
 
 
 def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
-    """Play a script in birdenv without an adapter, and return the expected transcript."""
+    """Play a script directly in birdenv, without an adapter, and return the expected transcript."""
 
     def make_step(script: AgentScript) -> Callable[[Message], Stepped]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)

@@ -1,4 +1,4 @@
-"""Scripts for the scripted OpenAI server: the answers of its models, and the faults that it simulates.
+"""Scripts for the scripted OpenAI server: its models' answers, and the faults that it simulates.
 
 A script is a JSON object:
 
@@ -7,9 +7,9 @@ A script is a JSON object:
                     "turns": [{"calls": [{"name": "clarify", "arguments": {"question": "Which year?"}}]},
                               {"content": "words", "faults": [{"status": 500}, {"drop": true}]}]}]}
 
-The first dialogue whose `when` texts all occur in a request answers the request. The number of assistant
-messages in the request selects the turn; the last turn is repeated if there are more messages. The answer
-depends only on the request, so a client may continue after a restart of the server.
+A request is answered by the first dialogue for which the request contains all `when` strings. The number of
+assistant messages in the request selects the turn; the last turn is repeated if there are more messages. The
+answer depends only on the request, so a client can continue after the server is restarted.
 
 The script `demo` plays both seats of the demo benchmark: a model that asks good questions and submits correct
 SQL, and the simulated user.
@@ -59,16 +59,16 @@ class Trouble(_Strict):
     """A deliberate fault in an answer, such as a delay, an error or a broken connection.
 
     Attributes:
-        delay: the seconds to wait before the answer.
+        delay: the number of seconds to wait before the answer.
         status: the HTTP status. If it is 400 or more, the body is an error.
         code: the value of `error.code` in the body.
         message: the value of `error.message` in the body, with the client's API key in place of `{key}`.
-        headers: further headers, such as `Retry-After`.
-        body: the whole body, in place of a completion or an error; None for the usual body.
+        headers: additional headers, such as `Retry-After`.
+        body: the whole body, to replace the completion or error; None for the usual body.
         content_type: the content type of the body.
         drop: True to close the connection without an answer.
         cut: True to close the connection after half of the body.
-        drip: the seconds to wait after each byte of the body, to simulate a slow server.
+        drip: the number of seconds to wait after each byte of the body, to simulate a slow server.
     """
 
     delay: float = 0.0
@@ -84,7 +84,7 @@ class Trouble(_Strict):
 
 
 class ScriptedTurn(Trouble):
-    """An answer of a model.
+    """A model's answer.
 
     Attributes:
         content: the text of the answer; None for no text.
@@ -93,8 +93,8 @@ class ScriptedTurn(Trouble):
         refusal: the text of a refusal; None if the model does not refuse.
         finish_reason: the finish reason; by default, `tool_calls` or `stop`.
         usage: True if the answer has the field `usage`.
-        size: the number of characters to which the text is extended by repetition; 0 for the plain text.
-        faults: the faults with which the server answers the first attempts of a request, one fault for each
+        size: the length in characters to which the text is extended by repetition; 0 to leave it unchanged.
+        faults: the faults that the server simulates for the first attempts of a request, one for each
             attempt. Later attempts get the real answer.
     """
 
@@ -116,10 +116,10 @@ class ScriptedTurn(Trouble):
 
 
 class ScriptedDialogue(_Strict):
-    """The answers of a model in one dialogue.
+    """A model's answers in one dialogue.
 
     Attributes:
-        when: the texts that a request must contain to be answered by this dialogue.
+        when: the strings that a request must all contain to be answered by this dialogue.
         model: the name of the model; by default, any model.
         turns: the answers, in order.
     """
@@ -130,18 +130,18 @@ class ScriptedDialogue(_Strict):
 
 
 class ServerScript(_Strict):
-    """A script for the server, which describes the answers of all its models.
+    """A script for the server, which describes the answers from all its models.
 
     Attributes:
-        dialogues: the dialogues, of which the first suitable dialogue answers a request.
+        dialogues: the dialogues. The first that matches a request answers it.
         models: the names of the models; if empty, any name is accepted.
-        latency: the seconds to wait before every answer.
-        turn_mark: the text that begins each turn in a prompt without chat roles. The server counts its
+        latency: the number of seconds to wait before every answer.
+        turn_mark: the text that begins each turn in a prompt that has no chat roles. The server counts its
             occurrences to select the turn.
-        refused: the names of parameters that are refused with status 400.
+        refused: the names of parameters to refuse with status 400.
         wants_reasoning: True to refuse a request, with status 400, if an assistant message in it has no
             `reasoning_content`.
-        key: the only API key that is accepted; by default, every key is accepted.
+        key: the only API key to accept; by default, every key is accepted.
     """
 
     dialogues: tuple[ScriptedDialogue, ...] = ()
@@ -153,7 +153,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return the turn that answers a request with this body, or None if no dialogue answers it."""
+        """Return the turn that answers a request with this body, or None if there is none."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")
@@ -186,9 +186,9 @@ def read_script(path: Path) -> ServerScript:
 
 
 def demo_script(model: str = "scripted") -> ServerScript:
-    """Return the script of two models that solve every task of the demo benchmark.
+    """Return a script for two models that solve every task in the demo benchmark.
 
-    The model with the name `model` plays c-Interact, a-Interact and BIRD with tool calls. It also plays the
+    The model called `model` plays c-Interact, a-Interact and BIRD with tool calls. It also plays the
     simulated user, but can answer only the questions in this script. The model `<model>-markup` plays
     c-Interact with tags.
     """

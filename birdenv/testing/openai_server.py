@@ -1,4 +1,4 @@
-"""A server with the OpenAI chat protocol that plays a script, for tests and dry runs without a network.
+"""A server that plays a script over the OpenAI chat protocol, for tests and dry runs without a network.
 
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
@@ -61,8 +61,8 @@ class Server:
     """A server that plays a script.
 
     Attributes:
-        script: the script, which may be replaced while the server runs.
-        url: the base URL for clients, such as for `--base-url`; empty until the server is started.
+        script: the script, which can be replaced while the server runs.
+        url: the base URL for clients (for example, for `--base-url`); empty until the server is started.
         requests: the chat requests so far, in order.
     """
 
@@ -74,9 +74,9 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Start to listen for requests, set `url`, and return the underlying asyncio server.
+        """Start listening for requests, set `url`, and return the underlying asyncio server.
 
-        The port 0 stands for any free port.
+        Port 0 stands for any free port.
         """
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
@@ -256,11 +256,11 @@ async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mappin
 
 @contextmanager
 def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
-    """Run a server in a thread of this process during the body of a `with` statement, and yield the server.
+    """Run a server in a thread of this process for the duration of a `with` statement, and yield the server.
 
     Args:
         script: the script that the server plays.
-        log: the file to which the digest of each chat request is appended; None for no log.
+        log: the file to append the digest of each chat request to; None for no log.
     """
     server = Server(script, log)
     ready = threading.Event()

@@ -303,10 +303,10 @@ def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Sta
         found = run_episodes("c-interact", "llm:m", user="llm:u", limit=2, models=models)
     assert [str(each.message).partition(": ")[0] for each in told] == [
         "2 messages of the agent could not be read as a move (no call 2).",
-        "The user's model often had nothing usable to say (no choice after two tries 2, no such choice 2)",
+        "The user's model often gave no usable answer (no choice after two tries 2, no such choice 2)",
     ]
     assert found.overall["model_faults"]["system"] == {"no call": 2}
     assert found.overall["model_faults"]["user"]["no choice after two tries"] == 2
     assert found.overall["usage_of_others"]["user"]["calls"] == 4
-    assert "Faults of the system's model (explained in docs/language-models.md): no call 2" in found.text
+    assert "Notes on the system's model (see docs/language-models.md): no call 2" in found.text
     assert "Usage of the user: model calls 4, prompt tokens" in found.text

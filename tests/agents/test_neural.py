@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.acts import DialogueTokens, Transcripts
+from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.acts._tokens import DialogueTokens
 from birdenv.cocoa.files import read_examples
 from birdenv.dialogue import Dialogue, Move, make_game, play
 from birdenv.dialogue.games import find_game

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from birdenv.benchmarks import verify_records
-from birdenv.benchmarks.generator import NEW_FORMS_FILE, demo_concepts, generate, read_concepts
-from birdenv.benchmarks.generator._families import Family, Meaning, VaguePart
+from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate, read_concepts
+from birdenv.benchmarks.generator._families import Family, Meaning, VaguePart, demo_concepts
 from birdenv.benchmarks.generator._task_records import GeneratedFollowUp, family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game

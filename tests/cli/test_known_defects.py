@@ -16,7 +16,8 @@ from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.runs import RunDirectory
-from birdenv.tasks import read_defects, write_defects
+from birdenv.tasks import write_defects
+from birdenv.tasks.sql._records import read_defects
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
 from toy_tasks import QUERY, write_benchmark

@@ -171,7 +171,7 @@ def test_self_check_says_which_golds_are_at_fault(birdenv: Command, tmp_path: Pa
     for words in (
         "1 do not run",
         "no such column: nam",
-        "1 differ from themselves",
+        "1 do not pass their own grading",
         "2 read the clock",
         "two runs differed",
         "2 gold 1",

@@ -228,14 +228,13 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", "-p", "4", *user)
     assert (
-        "Faults of the user's model (explained in docs/language-models.md): granted without a shared word "
-        in ran.out
+        "Notes on the user's model (see docs/language-models.md): granted without a shared word " in ran.out
     )
     assert ran.code == 1 and "annotated points revealed to vague questions: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
     assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in text
-    assert "to questions that name nothing it told 1 of 2 points" in text
+    assert "questions that name nothing revealed 1 of 2 points" in text
     ran = birdenv(
         "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
     )

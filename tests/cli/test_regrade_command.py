@@ -29,7 +29,7 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     assert figures["strict"] == figures["as played"]
     again_all = birdenv("regrade", run_folder)
     again = birdenv("regrade", run_folder, "--profile", "strict")
-    assert "All submissions are judged alike." in again.out
+    assert "All profiles judge every submission in the same way." in again.out
     assert birdenv("regrade", run_folder.parent).out == again_all.out, "the folder above means its latest run"
 
 

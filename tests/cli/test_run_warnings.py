@@ -40,7 +40,7 @@ def test_moves_of_no_known_name_are_counted_with_the_names_that_exist() -> None:
 
 
 def test_a_run_that_says_nothing_of_the_agent_does_not_exit_0(birdenv: Command, agents: str) -> None:
-    for agent, said in (("broken", "3 episodes broke off"), ("silent", "never answered (submit_sql) in 3")):
+    for agent, said in (("broken", "3 episodes ended early"), ("silent", "never answered (submit_sql) in 3")):
         ran = birdenv("bird", "--agent", f"{agents}:{agent}", "-n", 3)
         assert (ran.code, said in ran.err) == (1, True), ran.err
     assert birdenv("bird", "--agent", f"{agents}:once", "-n", 3).code == 0

@@ -40,7 +40,7 @@ def test_the_score_of_the_files_is_that_of_the_run(birdenv: Command, tmp_path: P
     ran = birdenv("c-interact", "--agent", "never-asks", *TASKS, "-o", tmp_path, "--official-files")
     assert ran.code == 0, ran.err
     folder = tmp_path / "latest"
-    assert "private (they hold the gold)" in ran.out and "private_official" in ran.out
+    assert "private (they contain the gold)" in ran.out and "private_official" in ran.out
     out = tmp_path / "score.json"
     ran = birdenv("score-official", folder, "--out", out)
     assert ran.code == 0, ran.err
@@ -198,4 +198,4 @@ def test_real_tasks(birdenv: Command, shared_data: Path, tmp_path: Path) -> None
 
 def test_help_says_what_is_private(birdenv: Command) -> None:
     words = " ".join(birdenv("c-interact", "--help").out.split())
-    assert "private_official" in words and "they hold the gold" in words
+    assert "private_official" in words and "they contain the gold" in words

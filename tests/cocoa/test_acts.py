@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.acts import Act, Lexicon, Listener, PriceWords, Transcripts
+from birdenv.cocoa.acts import Act, Lexicon, Listener, Transcripts
+from birdenv.cocoa.acts._lexicon import PriceWords
 from birdenv.cocoa.files import ExampleRecord
 from birdenv.dialogue import Move, View, make_game
 from birdenv.dialogue.games import find_game

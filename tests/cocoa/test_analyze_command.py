@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.corpus import analyse, page, run_dialogues
+from birdenv.cocoa.corpus import analyse, page
+from birdenv.cocoa.corpus._corpus import run_dialogues
 from birdenv.studies import open_store
 
 

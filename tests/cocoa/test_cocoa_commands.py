@@ -112,7 +112,7 @@ def test_an_sql_run_is_exported_for_cocoa(birdenv: Any, tmp_path: Path) -> None:
 
 def test_selfplay_needs_two_players(birdenv: Any) -> None:
     ran = birdenv("selfplay", "bargain", "--players", "rulebased", "-n", "2")
-    assert ran.code == 2 and "--players takes two players" in ran.err
+    assert ran.code == 2 and "--players needs two players" in ran.err
 
 
 def test_the_agents_seat_is_named_by_agent_only(birdenv: Any) -> None:

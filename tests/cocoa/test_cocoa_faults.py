@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.corpus import analyse, file_dialogues
+from birdenv.cocoa.corpus import analyse
+from birdenv.cocoa.corpus._corpus import file_dialogues
 from birdenv.cocoa.files import as_examples, read_scenarios, read_schema, write_scenarios
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue import make_game, play

@@ -16,14 +16,13 @@ from birdenv.cocoa.files import (
     ExampleRecord,
     Scenario,
     Schema,
-    read_dataset,
     read_examples,
     read_scenarios,
     read_schema,
     write_examples,
     write_scenarios,
 )
-from birdenv.cocoa.files._dialogue_files import exact
+from birdenv.cocoa.files._dialogue_files import exact, read_dataset
 from birdenv.dialogue import Event
 from birdenv.dialogue.record import Example
 from birdenv.errors import InputError

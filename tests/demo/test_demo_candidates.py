@@ -16,7 +16,8 @@ from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.c_interact import Benchmark, CInteractRules, CInteractTask, load_benchmark
+from birdenv.tasks.c_interact import CInteractRules, CInteractTask, load_benchmark
+from birdenv.tasks.interact._task_list import Benchmark
 
 TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "demo" / "files" / DEMO_C_INTERACT_FILE
 RECORDS: list[dict[str, Any]] = [json.loads(line) for line in TASK_FILE.read_text("utf-8").splitlines()]

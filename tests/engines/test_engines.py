@@ -221,8 +221,8 @@ def _made_up(found: list[JobResult]) -> list[JobResult]:
     ("fault", "says"),
     [
         (lambda found: found[1:], "returned no record of 1: "),
-        (lambda found: [found[0], *found], "returned a record too many of 1: "),
-        (_made_up, "returned a record too many of x: "),
+        (lambda found: [found[0], *found], "returned an unexpected record of 1: "),
+        (_made_up, "returned an unexpected record of x: "),
         (lambda found: [], "no record of 1, 2, 3, 4: "),
     ],
 )

@@ -16,8 +16,9 @@ from birdenv.dialogue.chat import chat_messages
 from birdenv.envs import AInteractEnv
 from birdenv.envs.wrappers import ChatMessages
 from birdenv.errors import InputError
-from birdenv.tasks import SENDERS, TOOLS
+from birdenv.tasks import SENDERS
 from birdenv.tasks.a_interact import COSTS, GAME
+from birdenv.tasks.sql._actions import TOOLS
 
 Make = Callable[..., Any]
 

@@ -18,9 +18,10 @@ from birdenv.envs import CInteractEnv
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InputError
 from birdenv.grading import InteractGrader
-from birdenv.tasks import KINDS, SENDERS
+from birdenv.tasks import SENDERS
 from birdenv.tasks.c_interact import GAME, CInteractRules, load_benchmark
 from birdenv.tasks.interact._user_seat import briefs_of
+from birdenv.tasks.sql._actions import KINDS
 from birdenv.users import RulePlayer
 
 Make = Callable[..., Any]

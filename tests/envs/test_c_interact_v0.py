@@ -206,7 +206,7 @@ def test_unknown_tasks_are_an_error(env: Factory) -> None:
 
 
 def test_metadata() -> None:
-    metadata = c_interact_v0.raw_env.metadata
+    metadata = c_interact_v0.raw_env().metadata
     assert metadata["name"] == "c_interact_v0" and metadata["is_parallelizable"] is True
     assert metadata["render_modes"] == ["human", "ansi"]
 

@@ -12,8 +12,8 @@ from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
 from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs._seat_spaces import SeatSpaces
-from birdenv.tasks import KINDS
 from birdenv.tasks.c_interact import GAME
+from birdenv.tasks.sql._actions import KINDS
 
 SPACES = SeatSpaces(GAME.seats[0])
 SPACE = SPACES.actions

@@ -13,7 +13,7 @@ from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import InteractGrader, clean_sql
 from birdenv.grading.compare import Conditions, compare_ordered
 from birdenv.grading.compare._sql_cuts import reference_text, without_outer_distinct
-from birdenv.grading.em_esm import em_key
+from birdenv.grading.em_esm._exact_match import em_key
 from birdenv.grading.interact import GradingJob
 from birdenv.grading.sandbox._offered_functions import remove_comments, remove_round
 from birdenv.sql import LONGEST_SQL, may_change

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from birdenv.tasks import ARGUMENTS
 from birdenv.tasks.c_interact import CInteractTask
+from birdenv.tasks.sql._actions import ARGUMENTS
 
 PROMPT_TOKENS, COMPLETION_TOKENS = 100, 7
 """Of every call."""

@@ -12,7 +12,8 @@ import pytest
 from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.runs.export import ExportedEpisode, ExportFormat, export_rows, exported_episodes
+from birdenv.runs.export import ExportFormat, export_rows, exported_episodes
+from birdenv.runs.export._episodes import ExportedEpisode
 from birdenv.testing.openai_server import Server
 
 

@@ -12,7 +12,6 @@ from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
-    HeardAnswer,
     UserQuestion,
     ask,
     evaluation_text,
@@ -23,6 +22,7 @@ from birdenv.runs.user_evaluation import (
     user_line,
 )
 from birdenv.runs.user_evaluation._leak_measurement import Bait, draw_battery
+from birdenv.runs.user_evaluation._questions import HeardAnswer
 from birdenv.testing.openai_server import ServerScript, serve
 
 

@@ -88,6 +88,6 @@ def test_nothing_private_is_exported(birdenv: Command, run: Path, tmp_path: Path
 
 
 def test_viewers_take_one_run_and_a_fitting_output(birdenv: Command, run: Path, tmp_path: Path) -> None:
-    assert "takes one run" in birdenv("export", run, run, "--format", "atif").err
+    assert "accepts only one run" in birdenv("export", run, run, "--format", "atif").err
     (tmp_path / "file").write_text("")
     assert "is a file" in birdenv("export", run, "--format", "atif", "-o", tmp_path / "file").err

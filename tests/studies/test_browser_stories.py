@@ -18,7 +18,7 @@ from web_browser import listening, served
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
 from birdenv.studies import Doors, StudyConfig, make_rating_app, read_config, study_rows
-from birdenv.studies.rating_round import rating_rows
+from birdenv.studies.rating_round._export import rating_rows
 
 pytestmark = pytest.mark.slow
 

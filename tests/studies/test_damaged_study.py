@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from birdenv.studies import open_store
-from birdenv.studies.rating_round import RatingStore
+from birdenv.studies.rating_round._store import RatingStore
 
 READERS = {
     "analyze": (),
@@ -101,7 +101,7 @@ def test_a_server_does_not_write_into_a_file_of_another_program(tmp_path: Path) 
 
 
 def test_a_reader_follows_a_server_that_begins_and_ends(tmp_path: Path) -> None:
-    from birdenv.studies.study import Store
+    from birdenv.studies.study._store import Store
 
     reader = Store(study(tmp_path), for_reading=True)
     assert reader.counts() == {"instructions": 40}

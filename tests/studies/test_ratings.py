@@ -21,19 +21,12 @@ from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.studies import make_rating_app
 from birdenv.studies.commands.ratings import judged_folder
-from birdenv.studies.rating_round import (
-    RatingConfig,
-    Ratings,
-    RatingStore,
-    items_of,
-    people_rows,
-    rating_rows,
-    read_rating_config,
-)
-from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text
-from birdenv.studies.rating_round._raters import side_of
-from birdenv.studies.ratings import import_judgements, read_judgements
-from birdenv.studies.ratings._judgements import table_rows
+from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
+from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text, people_rows, rating_rows
+from birdenv.studies.rating_round._raters import Ratings, items_of, side_of
+from birdenv.studies.rating_round._store import RatingStore
+from birdenv.studies.ratings._judgements import read_judgements, table_rows
+from birdenv.studies.ratings._sources import import_judgements
 from birdenv.studies.replay import ReplayedDialogue
 
 ANSWERS = {"fluency": "5", "correctness": "4", "cooperation": "3", "humanlike": "1"}

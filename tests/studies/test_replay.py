@@ -18,7 +18,8 @@ from birdenv.dialogue import Event, Move, make_game
 from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.studies import Store, make_replay_app
-from birdenv.studies.rating_round import RatingConfig, items_of
+from birdenv.studies.rating_round._config import RatingConfig
+from birdenv.studies.rating_round._raters import items_of
 from birdenv.studies.replay import Records, ReplayedDialogue
 from birdenv.studies.replay._pages import as_seen
 from birdenv.studies.study._store import FILE
@@ -235,7 +236,7 @@ def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> No
         with listening(app) as port:
             owner = Browser(port)
             for path in ("/", f"/record?id={won.id}", f"/dialogue?id={won.id}", "/open/wrong"):
-                assert owner.get(path) == 403
+                assert owner.get(path) == 403 and "Open the address that the program printed" in owner.page
             assert owner.get(f"/open/{token}") == 200
             for query, count in (
                 ("", 3),

@@ -15,7 +15,7 @@ from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
 from birdenv.studies import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
-from birdenv.studies.rating_round import people_rows
+from birdenv.studies.rating_round._export import people_rows
 from birdenv.studies.study._deletion import delete_person
 
 ANSWERS = {"fluent": "3", "correct": "3", "humanlike": "3", "cooperative": "3"}

@@ -13,7 +13,7 @@ import pytest
 from test_study import World
 
 from birdenv.cli import main
-from birdenv.cocoa.files import read_dataset
+from birdenv.cocoa.files._dialogue_files import read_dataset
 from birdenv.dialogue import Move, make_game, replay
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError

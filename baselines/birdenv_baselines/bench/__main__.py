@@ -121,7 +121,7 @@ def main(
 
 
 def _measured(setting: Setting, chosen: Sequence[tuple[str, Line]]) -> Iterator[Outcome]:
-    """Build the databases that the lines need, then measure line by line, and report progress on stderr."""
+    """Build the databases that the lines need, measure the lines in order, and report progress on stderr."""
     with Console(stderr=True, highlight=False).status("") as status:
         for size in SIZES:
             if any(size in line.needs for _, line in chosen):

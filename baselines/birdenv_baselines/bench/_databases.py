@@ -1,6 +1,6 @@
-"""Build the databases of the benchmark: a shop in four sizes, with the same bytes on every machine.
+"""Build the databases of the benchmark: a shop in four sizes, with identical bytes on every machine.
 
-They are built once and kept in the user's cache directory, in BIRD's layout `<db_id>/<db_id>.sqlite`.
+Each database is built once and kept in the user's cache folder, in BIRD's layout `<db_id>/<db_id>.sqlite`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ _DAY = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One of the databases. All tables grow with the number of `orders`; `label` is the size of the file."""
+    """A database of the benchmark, described by its size.
+
+    Attributes:
+        db_id: the name of the database.
+        label: the approximate size of the file, as the table shows it.
+        orders: the number of orders. The numbers of customers and products are fixed fractions of it.
+    """
 
     db_id: str
     label: str
@@ -100,7 +106,10 @@ _WORDS = " ".join(
 
 
 def cache_folder() -> Path:
-    """Return the folder of the databases in the cache, whose name changes with their content."""
+    """Return the folder in the user's cache for the databases.
+
+    The name of the folder contains a digest of everything that determines the content of the databases.
+    """
     content = repr((SIZES, _TABLES, _NUMBERED, _ROWS, _INDEX, _WORDS, sqlite3.sqlite_version))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     return files.cache_folder() / f"bench-{digest}"
@@ -113,10 +122,11 @@ def database_file(folder: Path, size: Size) -> Path:
 def build(folder: Path, size: Size) -> None:
     """Build a database in `folder` unless it exists.
 
-    It is built under another name and then renamed, so that nobody sees an incomplete database.
+    The database appears in `folder` only when it is complete.
 
     Raises:
-        OSError: there is no room for the database; `sqlite3.Error` is raised, too.
+        OSError: the database cannot be written.
+        sqlite3.Error: SQLite cannot build the database, for example because the disk is full.
     """
     target = database_file(folder, size)
     with suppress(OSError):

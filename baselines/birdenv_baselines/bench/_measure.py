@@ -1,7 +1,7 @@
-"""Time contenders side by side, and compute figures to compare with bars.
+"""Time two ways of doing the same work side by side, and compare the result with a required figure.
 
-Absolute times say little on a machine that also does other work. So contenders take turns, times are medians
-over rounds, and a ratio is the median of the ratios of single rounds, with their middle half.
+Absolute times mean little on a machine that also does other work. Therefore, the contenders take turns, times
+are medians over rounds, and a ratio is the median of the ratios of the rounds, with their middle half.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _MOST_REPEATS = 10_000
 
 
 class Skip(Exception):  # noqa: N818 - the end of a line, not an error
-    """Raised if a line cannot be measured here; the text says why."""
+    """Raised if a line cannot be measured on this machine; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The settings with which lines are measured.
+    """The settings of a run of the benchmark.
 
     Attributes:
         folder: the folder of the databases.
         scratch: a temporary folder for the run.
         rounds: the number of turns of each contender.
-        quick: only check that lines work, on the smallest database and with few episodes.
-        commit: the commit to compare with.
+        quick: True to check only that the lines work, on the smallest database and with few episodes.
+        commit: the commit with which birdenv is compared.
     """
 
     folder: Path
@@ -62,13 +62,20 @@ class Setting:
     commit: str
 
     def file(self, size: Size) -> Path:
-        """Return the path of a database."""
+        """Return the path of the file of a database."""
         return database_file(self.folder, size)
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Work to be timed. `before` runs before it, and `after` with its result after it; neither is timed."""
+    """Work to be timed, such as birdenv's or another program's way of playing an episode.
+
+    Attributes:
+        run: the function that is timed.
+        before: a function that runs before each `run` and is not timed; None if there is nothing to prepare.
+        after: a function that is called with the result of each `run` and is not timed; None if there is
+            none.
+    """
 
     run: Callable[[], Any]
     before: Callable[[], object] | None = None
@@ -78,11 +85,11 @@ class Contender:
 def in_rounds(
     contenders: Sequence[Contender], rounds: int, clock: Clock = time.perf_counter
 ) -> list[list[float]]:
-    """Return the seconds of one `run` in every round, for each contender in order.
+    """Return the seconds that one `run` took in each round: a list for each contender, in order.
 
-    Each contender runs once before the rounds, to warm up caches. In every round each contender has a turn,
-    and every round begins with another contender. In a turn, quick work is repeated for 0.1 s, and the mean
-    time counts.
+    Each contender runs before the rounds, to warm up caches. In every round each contender has a turn, and
+    the contender that begins changes from round to round. Quick work is repeated until a turn takes about 0.1
+    s, and the mean time counts.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
     times: list[list[float]] = [[] for _ in contenders]
@@ -119,10 +126,15 @@ def _turn(contender: Contender, repeats: int, clock: Clock) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The result of a line: `value` in `unit`, the times in seconds that it is computed from, and its spread.
+    """The result of a line.
 
     Attributes:
-        low, high: the limits of the middle half of the rounds.
+        value: the measured value, in `unit`.
+        unit: the unit of the value; `x` for a ratio.
+        ours: birdenv's time in seconds; None if the value is not a time.
+        theirs: the time in seconds of the work that birdenv is compared with; None without a comparison.
+        low, high: the limits of the middle half of the rounds; None if there is only one round.
+        note: a remark that is printed below the table.
     """
 
     value: float
@@ -135,12 +147,22 @@ class Figure:
 
 
 def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as long the others take, by round. Shown times are divided by `each`."""
+    """Return how many times as fast as the others birdenv is: the median over rounds of their time by ours.
+
+    Args:
+        ours: birdenv's seconds in each round.
+        theirs: the other contender's seconds in each round.
+        each: a number by which the shown times are divided, such as the number of steps in a round.
+        note: a remark for the table.
+    """
     return spread([b / a for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
 def times_as_long(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as long we take, by round. Shown times are divided by `each`."""
+    """Return how many times as long as the others birdenv takes: the median over rounds of ours by theirs.
+
+    The arguments are those of `times_as_fast`.
+    """
     return spread([a / b for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
@@ -152,7 +174,15 @@ def spread(
     each: int = 1,
     note: str = "",
 ) -> Figure:
-    """Return the median of `values` with their middle half, and the medians of the times."""
+    """Return the median of the values of all rounds, with their middle half.
+
+    Args:
+        values: a value for each round.
+        unit: the unit of the values.
+        ours, theirs: the times in seconds from which the values were computed; their medians are shown.
+        each: a number by which the shown times are divided.
+        note: a remark for the table.
+    """
     ordered = sorted(values)
     quarter = len(ordered) // 4
     mine, others = (median(times) / each if times else None for times in (ours, theirs))
@@ -161,21 +191,26 @@ def spread(
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A limit with which a figure is compared."""
+    """The figure that a line must reach: at least, or at most, `limit`."""
 
     direction: Literal["at least", "at most"]
     limit: float
 
     def is_met(self, value: float) -> bool:
-        """Return whether a value is good enough."""
+        """Return whether a value reaches the bar."""
         return value >= self.limit if self.direction == "at least" else value <= self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the table before it is measured: our work, what it is compared with, and the expected figure.
+    """A line of the table that has not been measured yet.
 
-    `needs` are the databases that must exist. A line without a bar only reports.
+    Attributes:
+        name: what is measured.
+        against: what it is compared with; empty without a comparison.
+        measure: the function that measures the line.
+        bar: the figure that the line must reach; None if any figure is fine.
+        needs: the databases that must exist.
     """
 
     name: str
@@ -187,7 +222,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A line after it was measured. `reason` says why it was `not measured`, or why it `failed`."""
+    """A line of the table after the attempt to measure it.
+
+    Attributes:
+        group: the subject of the line.
+        name, against, bar: as in `Line`.
+        status: whether the line was measured.
+        figure: the result; None unless the line was measured.
+        reason: why the line was not measured, or why it failed.
+    """
 
     group: str
     name: str
@@ -199,14 +242,18 @@ class Outcome:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the bar is met, or None without a bar or a figure."""
+        """Return whether the bar is met, or None if there is no bar or no figure."""
         if self.bar is None or self.figure is None:
             return None
         return self.bar.is_met(self.figure.value)
 
 
 def measured(group: str, line: Line, setting: Setting) -> Outcome:
-    """Measure one line. Errors are recorded, and do not affect other lines."""
+    """Measure one line, and return the outcome.
+
+    An error in the measurement is recorded in the outcome and not raised, so that the other lines are
+    measured.
+    """
     try:
         figure = line.measure(setting)
     except Skip as skip:

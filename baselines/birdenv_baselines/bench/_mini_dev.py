@@ -1,7 +1,7 @@
-"""Read BIRD mini-dev on the two of its databases that are available, and score predictions the official way.
+"""Read BIRD mini-dev for the two available databases, and score predictions as the official script does.
 
-The prediction files of 13 systems are in the order of the 2024 edition. The data are read from
-`BIRDENV_SHARED_DATA`.
+The questions are read from the 2024 edition, because the prediction files of the 13 systems have its order.
+`BIRDENV_SHARED_DATA` names the folder of the data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,12 @@ _AT_ONCE: Final = 4  # tasks sent to a process in one message
 
 @dataclass(frozen=True, slots=True)
 class MiniDev:
-    """The folder of the databases, and the answers of all systems, system by system."""
+    """The predictions of 13 systems for BIRD mini-dev.
+
+    Attributes:
+        folder: the folder of the databases.
+        answers: a task for each system and question, with the system's SQL as the prediction.
+    """
 
     folder: Path
     answers: tuple[Task, ...]
@@ -41,7 +46,7 @@ def shared_data() -> Path:
 
 
 def read_mini_dev() -> MiniDev:
-    """Read the answers of all systems to the questions whose databases are available.
+    """Return the predictions of all systems for the questions whose databases are available.
 
     Raises:
         Skip: the data are missing.
@@ -64,12 +69,15 @@ def read_mini_dev() -> MiniDev:
 
 
 def two_processes() -> Pool:
-    """Start two processes for `official_script`; to be used in a `with`."""
+    """Start a pool of two processes for `official_script`. Use it in a `with` statement."""
     return multiprocessing.get_context("spawn").Pool(2, _leave_ctrl_c_to_the_parent)
 
 
 def official_script(folder: Path, tasks: Sequence[Task], pool: Pool) -> list[bool]:
-    """Score answers as mini_dev's `evaluation_ex.py` does: each pair alone, with all rows of both queries."""
+    """Return whether each prediction is right, computed as in mini_dev's `evaluation_ex.py`.
+
+    Both queries of every pair are executed, and all their rows are fetched.
+    """
     work = [(folder / task.db_id / f"{task.db_id}.sqlite", task.gold, task.prediction) for task in tasks]
     return pool.starmap(official_verdict, work, _AT_ONCE)
 

@@ -1,4 +1,4 @@
-"""Find the processes below this one, and how much memory they use, in Linux's `/proc`."""
+"""Find the descendants of a process, and measure the memory of processes, with Linux's `/proc`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PROC: Final = Path("/proc")
 
 
 def below(process: int) -> set[int]:
-    """Return the ids of the processes that descend from `process` and have not ended.
+    """Return the ids of all running descendants of a process.
 
     Raises:
         Skip: this system has no `/proc`.
@@ -35,7 +35,7 @@ def below(process: int) -> set[int]:
 
 
 def megabytes(processes: set[int]) -> float:
-    """Return the memory of processes in MB; a page that several of them share counts once (`Pss`)."""
+    """Return the memory of processes in MB, in which a page that they share counts only once (`Pss`)."""
     kilobytes = 0
     for process in processes:
         with suppress(OSError):

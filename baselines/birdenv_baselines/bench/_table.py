@@ -1,4 +1,4 @@
-"""Print the results as a table, and convert them to a JSON document."""
+"""Print the results of the benchmark as a table, and convert them to JSON."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 
 def machine() -> dict[str, str | int]:
-    """Return the machine and the date of the measurement."""
+    """Return the date, the machine, and the versions with which the benchmark runs."""
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
         "processor": processor(),
@@ -45,7 +45,12 @@ def machine() -> dict[str, str | int]:
 
 
 def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
-    """Print a row for each outcome, notes below the table, and how many bars are met."""
+    """Print a row for each outcome, the notes, the number of bars that are met, and a line about the machine.
+
+    Args:
+        outcomes: the outcomes of the lines.
+        where: the result of `machine`.
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("what", "against"):
         table.add_column(name, no_wrap=True)
@@ -79,7 +84,7 @@ def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> Non
 
 
 def as_json(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> dict[str, Any]:
-    """Return all results, with times in seconds."""
+    """Return the machine and all outcomes as a JSON object, with times in seconds."""
     return {"machine": where, "lines": [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]}
 
 
@@ -96,7 +101,7 @@ def _middle_half(figure: Figure | None) -> str:
 
 
 def _plain(value: float) -> str:
-    """Return a number with three significant digits; large numbers have commas."""
+    """Return a number with three significant digits, and with commas if it is large."""
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
@@ -112,7 +117,7 @@ def _duration(seconds: float | None) -> str:
 
 
 def processor() -> str:
-    """Return the name of the processor, if the system knows it."""
+    """Return the name of the processor, or the name of its architecture if the model is not known."""
     if _CPU_INFO.is_file():
         found = re.search(r"^model name\s*:\s*(.+)$", _CPU_INFO.read_text(), re.MULTILINE)
         if found:

@@ -1,7 +1,7 @@
-"""The tasks of BIRD episodes, and the usual way of playing them on a copy of the database file.
+"""The tasks of the BIRD episodes that are timed, and the usual way of playing them on a copy of the database.
 
-A task has four statements for exploring, a gold query and a prediction. The predictions are right or wrong in
-the ways in which those of models are.
+An episode has four statements that explore the database, and a prediction. Some predictions are wrong, in the
+ways in which models are wrong.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HANDLER_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question about the database `db_id`, with the SQL that a model might send."""
+    """A question about the database `db_id`, represented only by its gold SQL and a model's prediction."""
 
     db_id: str
     gold: str
@@ -120,7 +120,7 @@ _PAIRS = (
 
 
 def quick_tasks(size: Size) -> tuple[Task, ...]:
-    """Return tasks whose queries take less than 0.3 ms at every size, because they use an index."""
+    """Return tasks whose queries use an index and so take less than 0.3 ms on a database of any size."""
     ids = {"customer": size.customers // 3, "order": size.orders // 3, "product": size.products // 3}
     return tuple(
         Task(size.db_id, gold.format(**ids), prediction.format(**ids)) for gold, prediction in _PAIRS
@@ -128,9 +128,9 @@ def quick_tasks(size: Size) -> tuple[Task, ...]:
 
 
 def statements(task: Task, number: int) -> tuple[str, ...]:
-    """Return the statements of an episode in order, with the submission last.
+    """Return the statements of an episode in order. The last statement is the submission.
 
-    Each ends with a comment that contains `number`, so that every text is new to a cache of statements.
+    Each statement ends with a comment that contains `number`, so that no cache of statements knows the text.
     """
     texts = (
         "SELECT name FROM sqlite_master WHERE type = 'table'",
@@ -143,9 +143,14 @@ def statements(task: Task, number: int) -> tuple[str, ...]:
 
 
 def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Environment:
-    """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
+    """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers.
 
-    The reset option `index` is an index of `tasks`. The task file is written to `scratch`.
+    The reset option `index` selects a task.
+
+    Args:
+        folder: the folder of the databases.
+        tasks: the tasks.
+        scratch: a folder to which the task file is written.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
@@ -163,7 +168,13 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Envi
 
 
 def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
-    """Play an episode (reset, explore, submit the last of `texts`), and return `info["ex"]`."""
+    """Play an episode, and return whether the submission is right.
+
+    Args:
+        environment: the result of `make_environment`.
+        index: the index of the task.
+        texts: the statements; the last statement is submitted.
+    """
     environment.reset(options={"index": index})
     for sql in texts[:-1]:
         environment.step(birdenv.execute_sql(sql))
@@ -174,7 +185,7 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
 
 
 def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
-    """Play an episode on a copy of the file, so that the agent may write, and score it officially."""
+    """Play an episode on a copy of the database file, and return BIRD's official verdict about it."""
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
         with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
             for sql in texts[:-1]:
@@ -186,9 +197,9 @@ def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
     """Return whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
 
-    It is if both queries, which run on a new connection, have equal sets of rows. A query that fails is a
-    wrong answer. The original uses a thread with a timeout for each pair; here, a progress handler is the
-    deadline, which is cheaper.
+    A prediction is right if its set of rows equals the set of rows of the gold query. If either query fails,
+    the prediction is wrong. The original script uses a thread with a timeout for each pair. This function
+    uses a progress handler as the deadline, which is cheaper.
     """
     with closing(_connection_with_deadline(database)) as connection:
         try:
@@ -200,12 +211,12 @@ def official_verdict(database: Path, gold: str, prediction: str) -> bool:
 
 
 def copy_database(database: Path, folder: Path) -> Path:
-    """Copy a database into a folder."""
+    """Copy a database file into a folder, and return the path of the copy."""
     return Path(shutil.copy2(database, folder / "copy.sqlite"))
 
 
 def plain_connection(database: Path) -> sqlite3.Connection:
-    """Open a file in the fastest way that Python offers, without locks for statements."""
+    """Open a database file, read-only and without locks, which is the fastest way in Python."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

@@ -1,4 +1,4 @@
-"""Compute the best reachable return of a request by dynamic programming over the possible worlds."""
+"""Compute the best expected return for an ambiguous request by dynamic programming over its meanings."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """The worlds that are possible while a request is shown: what is meant, and what the user does not know.
+    """All possible states of the user behind a request: what the user means and what the user does not know.
 
     Attributes:
         chances: the probability of each world. Shape (worlds,).
         right: which candidates are right in each world. Shape (worlds, candidates).
-        answers: numbers that are equal in worlds where a question has the same answer. Shape (questions,
-            worlds).
+        answers: the answer to each question in each world, as a number: equal numbers are equal answers.
+            Shape (questions, worlds).
     """
 
     chances: Floats
@@ -37,12 +37,12 @@ class Worlds:
 
 
 def submit_value(chances: Floats, right: Flags) -> float:
-    """Return the best expected return of submitting with two attempts.
+    """Return the best expected return of submitting now, with two attempts and no further questions.
 
-    A follow-up contains no open points, so it is always solved.
+    The follow-up has no open points, so it is always solved after a right submission.
 
     Args:
-        chances: the probabilities of the worlds that are left, which need not add up to 1.
+        chances: the probabilities of the remaining worlds, which need not add up to 1.
         right: which candidates are right in each world, as in `Worlds`.
     """
     first = chances @ right
@@ -52,15 +52,15 @@ def submit_value(chances: Floats, right: Flags) -> float:
 
 
 def best_returns(worlds: Worlds, prices: Sequence[float], questions: int = QUESTIONS) -> tuple[float, ...]:
-    """Return the best expected return of any policy that sees the answers to its questions, at each price.
+    """Return, for each price of a question, the best expected return of a policy that sees only answers.
 
-    A state is the set of worlds that are still possible, and the number of questions left. An answer leaves
-    the worlds in which the question has that answer. The result is exact.
+    The result is exact. A state of the dynamic program is the set of worlds that the answers have not
+    excluded, with the number of questions that may still be asked.
 
     Args:
         worlds: the possible worlds.
         prices: the prices of a question.
-        questions: the budget of questions.
+        questions: the largest number of questions.
     """
     asked = np.unique(worlds.answers, axis=0)
     cost = np.array(prices)

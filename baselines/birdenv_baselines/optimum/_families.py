@@ -1,4 +1,7 @@
-"""Find the families of a benchmark and their open points, and compute the optimum of each."""
+"""Find the families of a generated benchmark, and compute the best reachable return of each family.
+
+A family consists of the tasks that show the same request and the same candidates but mean different things.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ __all__ = ["FamilyOptimum", "family_optima"]
 
 
 class FamilyOptimum(NamedTuple):
-    """One family with its optimum.
+    """The best reachable return of a family of tasks.
 
     Attributes:
         database: the name of the database.
-        tasks: the ids of its tasks.
+        tasks: the ids of the family's tasks.
         points: the number of meanings of each open point.
         never_asks: the best return without questions.
-        best: the optimum at each price.
+        best: the best return at each price of a question.
     """
 
     database: str
@@ -43,20 +46,18 @@ def family_optima(
     questions: int = 6,
     databases: Sequence[str] | None = None,
 ) -> list[FamilyOptimum]:
-    """Return the optimum of each family, which has the tasks that show the same request and candidates.
-
-    The answers to the questions of the candidate setting are compiled once for a benchmark.
+    """Return the best reachable return of each family of a benchmark.
 
     Args:
         place: the folder or the task file of a benchmark.
         prices: the prices of a question.
         refusals: the share of points that the user does not know.
-        questions: the budget of questions.
+        questions: the largest number of questions in an episode.
         databases: the databases whose families are used; None for all.
 
     Raises:
-        InputError: the file cannot be read, or the tasks of a family are not all combinations of meanings, so
-            that the optimum is not known.
+        InputError: the file cannot be read, or a family does not have a task for each combination of
+            meanings, so that its optimum is not known.
     """
     file = find_task_file(place) if place.is_dir() else place
     families = [each for each in _families(file) if databases is None or each[0] in databases]
@@ -74,7 +75,7 @@ def family_optima(
 
 
 def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
-    """Return the database of each family, its tasks, and the number of meanings of each open point."""
+    """Return the database of each family, its task ids, and the number of meanings of each open point."""
     found: dict[tuple[object, ...], list[tuple[str, dict[str, str]]]] = {}
     for record in read_task_records(file):
         shown = (record.selected_database, record.amb_user_query, record.candidates)
@@ -96,7 +97,7 @@ def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
 
 
 def _worlds(envs: CInteractCandidatesVectorEnv, tasks: Sequence[int], refusals: float) -> Worlds:
-    """Return the worlds that are possible while the request of some tasks is shown."""
+    """Return the possible worlds behind the request that these tasks share."""
     tables = envs._episodes.tables
     known = int(np.bitwise_or.reduce(tables.points[tasks], axis=None))
     bits = [1 << place for place in range(known.bit_length()) if refusals]

@@ -1,11 +1,11 @@
-"""Two learners in the same dialogues: a user that learns what to tell, and a system that learns when to ask.
+"""Two policies that learn from the same dialogues: what a user should tell, and when a system should ask.
 
 Run `python -m birdenv_baselines.self_play --help`. This needs only NumPy.
 
-* `Policy` makes yes-or-no decisions with a linear model, and learns by REINFORCE.
+* `Policy` makes yes-or-no decisions with a logistic model, and learns by REINFORCE.
 * `DisclosingUser` and `AskingSystem` are players whose decisions a policy makes.
-* `Pair` and `train` let system and user learn in a game, alone or together.
-* `cross_play` lets every system play with every user, to see whether pairs have only agreed on a code.
+* `train` lets a `Pair` of system and user learn in a game, together or only one of them.
+* `cross_play` pairs every system with every user, to see whether partners have only agreed on a private code.
 """
 
 from birdenv_baselines.self_play._matrix import cross_play

@@ -1,4 +1,4 @@
-"""The command line of the two learners."""
+"""The commands that train a user and a system in self-play."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute the population matrix: the rewards of all systems with all users of different seeds.
+"""Pair every trained system with every trained user, and compare partners with strangers.
 
 A pair that has only agreed on a private code earns less with strangers than with each other.
 """
@@ -17,7 +17,7 @@ from birdenv_baselines.self_play._train import Pair, evaluate
 
 
 def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDArray[np.float64]:
-    """Return the mean reward of each system (row) with each user (column)."""
+    """Return the mean reward of each system (row) when it plays with each user (column)."""
     rewards = [
         [evaluate(arena, Pair(one.system, other.user), seed=seed).system for other in pairs] for one in pairs
     ]
@@ -25,14 +25,14 @@ def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDA
 
 
 def code_gap(matrix: npt.NDArray[np.float64]) -> float:
-    """Return how much more partners earn than strangers, on average."""
+    """Return how much more systems earn with their own partner than with strangers, on average."""
     own = float(np.diag(matrix).mean())
     others = matrix[~np.eye(len(matrix), dtype=np.bool_)]
     return own - float(others.mean()) if others.size else 0.0
 
 
 def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Write the matrix as CSV, with seeds as names."""
+    """Write the matrix of rewards as CSV. Systems and users are named by their numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

@@ -1,4 +1,4 @@
-"""Players whose decisions a policy makes: what the user discloses, and whether the system keeps asking."""
+"""Players whose decisions a policy makes: what the user discloses, and whether the system asks again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ SYSTEM_FEATURES: Final = ("first question", "further question", "phrase unknown"
 
 
 class DisclosingUser:
-    """Answers each question with the annotated points that its policy chooses, whether asked for or not."""
+    """A simulated user whose policy decides, at each question, which annotated ambiguities to clarify.
+
+    The policy may clarify an ambiguity that was not asked about.
+    """
 
     def __init__(self, policy: Policy, brief: Brief, rng: Random) -> None:
         self._policy = policy
@@ -31,7 +34,7 @@ class DisclosingUser:
         self._told: set[str] = set()
 
     def move(self, view: View) -> Move:
-        """Answer the last question."""
+        """Answer the system's last question."""
         question = view.message
         asked = {item.snippet for item in understand(self._brief, question).items}
         chosen = [point for point in self._brief.ambiguities if self._tells(point, point.snippet in asked)]
@@ -52,7 +55,7 @@ class DisclosingUser:
 
 
 class AskingSystem:
-    """Asks about open phrases of the request as long as its policy wants to, then submits a candidate."""
+    """A system that asks about ambiguous phrases while its policy wants to, and then submits a candidate."""
 
     def __init__(self, policy: Policy, rng: Random) -> None:
         self._policy = policy
@@ -64,7 +67,7 @@ class AskingSystem:
         self._ranked: dict[int, list[str]] = {}
 
     def move(self, view: View) -> Move:
-        """Ask the next question, or submit the candidate that fits best."""
+        """Ask the next question, or submit the candidate that best fits the request and the answers."""
         if self._waiting:
             self._answers.append(view.message)
             self._waiting = False
@@ -95,17 +98,17 @@ class AskingSystem:
 
 
 def _request(text: str) -> str:
-    """Return the request in an instruction, or the whole text if it is not an instruction."""
+    """Return the line of an instruction that contains the request, or the whole text without such a line."""
     lines = [line for line in text.split("\n") if line.startswith("Request: ")]
     return lines[0] if lines else text
 
 
 def user_of(policy: Policy, context: PlayerContext) -> DisclosingUser:
-    """Make the user of an episode."""
+    """Return a user with this policy for one episode."""
     briefs: Any = context.brief
     return DisclosingUser(policy, briefs[0], context.rng)
 
 
 def system_of(policy: Policy, context: PlayerContext) -> AskingSystem:
-    """Make the system of an episode."""
+    """Return a system with this policy for one episode."""
     return AskingSystem(policy, context.rng)

@@ -1,4 +1,4 @@
-"""A policy for yes-or-no decisions: a logistic model of features, trained by REINFORCE."""
+"""A policy for yes-or-no decisions: logistic regression on features, trained by REINFORCE."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEPT = 0.95  # decay of the running mean of rewards
 
 
 class Policy:
-    """Decides yes or no, and learns from the rewards of episodes (Williams 1992).
+    """A logistic model that decides yes or no, and learns from the rewards of episodes (Williams 1992).
 
     Attributes:
         names: the names of the features.
         weights: the weight of each feature.
-        explores: sample decisions; otherwise take the more probable one.
+        explores: True to sample decisions; False to decide for the more probable answer.
     """
 
     def __init__(self, names: Sequence[str], rate: float = 0.5) -> None:
@@ -33,12 +33,12 @@ class Policy:
         self._gradient: Floats = np.zeros(len(self.names))
 
     def chance(self, features: Sequence[float]) -> float:
-        """Return the probability of a yes."""
+        """Return the probability of deciding yes."""
         score = float(np.dot(self.weights, features))
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, score))))
 
     def decide(self, features: Sequence[float], rng: Random) -> bool:
-        """Return a decision, and remember it for `learn`."""
+        """Return a decision. While the policy explores, the decision is remembered for `learn`."""
         chance = self.chance(features)
         if not self.explores:
             return chance > 0.5
@@ -47,7 +47,11 @@ class Policy:
         return yes
 
     def learn(self, reward: float) -> None:
-        """Make the decisions of the last episode more probable if it earned more than those before it."""
+        """Update the weights from the reward of the episode that has just ended.
+
+        The episode's decisions become more probable if its reward is above the running mean, and otherwise
+        less probable.
+        """
         mean = reward if self._mean is None else self._mean
         self.weights += self._rate * (reward - mean) * self._gradient
         self._mean = _KEPT * mean + (1 - _KEPT) * reward

@@ -1,4 +1,4 @@
-"""Let the user, the system, or both learn in c-Interact."""
+"""Train a user policy, a system policy, or both in c-Interact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ SYSTEM, USER = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The settings of c-Interact that determine rewards."""
+    """The settings of c-Interact that determine rewards: the scheme, and the two prices.
+
+    Attributes:
+        reward_scheme: how rewards depend on the outcome, for example `cooperative`.
+        question_price: what a question costs the system.
+        disclosure_price: what it costs the user to disclose an annotated point.
+    """
 
     reward_scheme: str = "cooperative"
     question_price: float = 0.05
@@ -28,7 +34,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Pair:
-    """The policies of a system and a user."""
+    """The policy of a system and the policy of its user."""
 
     system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
     user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
@@ -36,13 +42,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Means over episodes.
+    """Means over the episodes of a pair.
 
     Attributes:
-        system: the reward of the system.
-        user: the reward of the user.
-        solved: the share of requests that were solved in the end.
-        questions: the number of questions.
+        system: the mean reward of the system.
+        user: the mean reward of the user.
+        solved: the share of episodes whose SQL earned a reward.
+        questions: the mean number of questions.
     """
 
     system: float
@@ -53,7 +59,7 @@ class Figures:
 
 @contextmanager
 def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[Arena]:
-    """Open c-Interact with some prices."""
+    """Open c-Interact with these prices, and with other settings of the game if they are given."""
     paid = {
         "reward_scheme": prices.reward_scheme,
         "question_price": prices.question_price,
@@ -67,14 +73,15 @@ _EVERY: Final = 100  # episodes between two notes of the mean reward
 
 
 def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
-    """Train a pair, each policy with the reward of its seat; return the mean reward of each 100 episodes.
+    """Train each policy of a pair with the reward of its seat, and return the mean reward per 100 episodes.
 
     Args:
         arena: the game.
-        pair: the policies, which are changed.
+        pair: the policies; training changes their weights.
         episodes: the number of dialogues.
         seed: the seed of the order of tasks and of all decisions.
-        who: the learner: `system`, `user` or `both`. The other policy is not changed.
+        who: the seat that learns: `system`, `user`, or `both`. Other policies are not changed. The returned
+            rewards are those of the system only if it learns alone.
     """
     learners = {"system": (SYSTEM,), "user": (USER,), "both": (SYSTEM, USER)}[who]
     policies = {SYSTEM: pair.system, USER: pair.user}
@@ -89,7 +96,7 @@ def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = 
 
 
 def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Figures:
-    """Return the means of a pair over all tasks, without exploration."""
+    """Return the means of a pair over all tasks. The policies do not explore."""
     pair.system.explores = pair.user.explores = False
     count = rounds * len(arena.ids)
     played = list(islice(_episodes(arena, pair, seed, shuffled=False), count))
@@ -104,7 +111,7 @@ def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Fig
 def _episodes(
     arena: Arena, pair: Pair, seed: int, *, shuffled: bool = True
 ) -> Iterator[tuple[tuple[float, ...], Any]]:
-    """Play dialogues endlessly, and yield the rewards by seat and the rules of each."""
+    """Play dialogues endlessly, and yield the rewards of the seats and the rules of each dialogue."""
     rng, repeat = Random(seed), 0
     while True:
         names = list(arena.ids)

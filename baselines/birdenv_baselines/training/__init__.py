@@ -1,8 +1,8 @@
-"""Policies that learn when to ask, and policies without learning to compare them with.
+"""Train policies that decide when to ask, and compare them with fixed rules.
 
-Run `python -m birdenv_baselines --help`. The policies play the candidate setting
-(`birdenv/CInteractCandidates-v0`) on generated families, with each database held out in turn. Training needs
-the extra `rl`; policies without learning need only NumPy.
+Run `python -m birdenv_baselines --help`. The policies play `birdenv/CInteractCandidates-v0` on generated
+tasks: one database is held out for testing, and all others are used for training. Training needs the extra
+`rl`; fixed rules need only NumPy.
 
 * `Split` and `benchmark_folder` provide the tasks.
 * `RULES`, `tuned_rule` and `Rule` are policies without learning.

@@ -1,4 +1,4 @@
-"""The benchmark for training policies, which is generated once and split by database."""
+"""Generate the benchmark for training policies, and split it by database."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ training task has, and tasks of that database that people wrote."""
 
 
 def benchmark_folder(folder: Path | None = None) -> Path:
-    """Return the given folder of generated families, or the folder in the cache, which is generated once.
+    """Return `folder`, or a folder in the user's cache, in which the benchmark is generated if it is missing.
 
-    Each version of birdenv's code has its own folder in the cache, because its user may answer differently.
+    Each version of birdenv's code has its own benchmark in the cache, because its user may answer
+    differently.
     """
     if folder is not None:
         return folder
@@ -46,22 +47,25 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family of a generated task: its id without the number of the meaning. Keep other ids."""
+    """Return the family to which a generated task belongs: its id without the number of the meaning.
+
+    The tasks of a family share a request but mean different things. Other ids are returned unchanged.
+    """
     found = _GENERATED.fullmatch(instance_id)
     return found.group(1) if found else instance_id
 
 
 class Split:
-    """The tasks of one database for testing, and those of all other databases for training.
+    """The tasks of a benchmark, split into one database for testing and all others for training.
 
     Args:
-        folder: the folder of a benchmark.
+        folder: the folder of the benchmark.
         held_out: the database for testing.
-        refusals: the share of points that the user does not know.
-        train_tasks: the number of training tasks, in whole families chosen at random; None for all.
+        refusals: the probability that the user does not know the answer about an ambiguity.
+        train_tasks: the largest number of training tasks, in whole families chosen at random; None for all.
 
     Raises:
-        InputError: the database is not in the benchmark, or is the only one.
+        InputError: the database is not in the benchmark, or is the only database.
     """
 
     def __init__(
@@ -78,19 +82,19 @@ class Split:
             self.training = _some_families(self.training, train_tasks)
 
     def train_envs(self, count: int) -> CInteractCandidatesVectorEnv:
-        """Return a vector environment with the training tasks."""
+        """Return a vector environment of `count` episodes that plays the training tasks."""
         databases = [name for name in self.databases if name != self.held_out]
         return self._envs(count, databases=databases, instances=self.training)
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Return the names of the available tests."""
+        """Return the available tests: `held out`, and `new forms` and `demo` if there are tasks for them."""
         new_forms = (NEW_FORMS,) if (self.folder / NEW_FORMS_FILE).exists() else ()
         demo = (DEMO,) if (demo_folder() / self.held_out).is_dir() else ()
         return (HELD_OUT, *new_forms, *demo)
 
     def test_envs(self, count: int, test: str = HELD_OUT) -> CInteractCandidatesVectorEnv:
-        """Return a vector environment with the tasks of one of `tests` on the held-out database."""
+        """Return a vector environment of `count` episodes for one of `tests` on the held-out database."""
         more = {"data": str(self.folder / NEW_FORMS_FILE)} if test == NEW_FORMS else {}
         if test == DEMO:
             more = {"data_dir": str(demo_folder())}

@@ -1,4 +1,4 @@
-"""Compare policies on the same episodes: their returns, their share of the optimum, and their gains."""
+"""Compare policies on the same episodes: returns, share of the optimum, and gain over fixed policies."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PRIVILEGED: Final = "privileged"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Episodes of several policies with the same tasks and prices.
+    """The results of several policies on the same tasks and prices.
 
     Attributes:
-        fixed: the episodes of policies without learning, by name.
-        trained: the episodes of trained policies, by algorithm and seed.
-        best: the optimum of each episode; None if it is not known.
+        fixed: the episodes of each policy without learning, by name.
+        trained: the episodes of each training, by algorithm: one entry for each seed.
+        best: the best reachable return of each episode; None if it is not known.
     """
 
     fixed: Mapping[str, Played]
@@ -36,25 +36,25 @@ class Compared:
 
     @property
     def rival(self) -> str:
-        """Return the name of the best policy without learning and without private knowledge."""
+        """Return the name of the policy without learning that earns most and has no private knowledge."""
         names = [name for name in self.fixed if name != _PRIVILEGED]
         return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The figures of one policy.
+    """The results of one policy, or of all trainings of one algorithm.
 
     Attributes:
-        policy: the name of the policy.
+        policy: the name of the policy or of the algorithm.
         seeds: the number of trainings; 0 for a policy without learning.
         earned: the mean return.
-        low, high: its 95 % interval.
-        share: its share of the optimum; None if the optimum is not known.
+        low, high: the 95 % interval of the mean return.
+        share: the mean return divided by the best reachable mean; None if the latter is not known.
         questions: the mean number of questions per episode.
         by_price: the mean number of questions at each price.
-        gain: the paired gain over the best policy without learning, with its interval; None for policies
-            without learning.
+        gain: the mean difference from `Compared.rival` on the same episodes, and the limits of its 95 %
+            interval; None for policies without learning.
     """
 
     policy: str
@@ -69,13 +69,13 @@ class Line:
 
 
 def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], value_rule: Policy) -> Compared:
-    """Play the policies without learning on the episodes that trained policies have played.
+    """Play the policies without learning on the episodes that the trained policies have played.
 
     Args:
         split: the tasks.
-        test: one of `split.tests`.
+        test: the name of the test, from `split.tests`.
         trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
-        value_rule: the value-of-information rule, tuned on the training tasks.
+        value_rule: the value-of-information rule, with parameters tuned on the training tasks.
     """
     envs = split.test_envs(TEST_ENVS, test)
     fixed = {name: play(envs, make()) for name, make in RULES.items()}
@@ -84,7 +84,7 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
 
 
 def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
-    """Return the optimum of each episode, by its family and price, or None for tasks that people wrote."""
+    """Return the best reachable return of each episode, or None for tasks that people wrote."""
     if test == DEMO:
         return None
     place = split.folder / NEW_FORMS_FILE if test == NEW_FORMS else split.folder
@@ -95,7 +95,7 @@ def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
 
 
 def lines(found: Compared) -> list[Line]:
-    """Return the figures of all policies, from the worst to the best."""
+    """Return a line for each policy and for the optimum, in the order of their mean returns."""
     made = [_line(name, [each], found, 0) for name, each in found.fixed.items()]
     made += trained_lines(found)
     if found.best is not None:
@@ -106,16 +106,16 @@ def lines(found: Compared) -> list[Line]:
 
 
 def trained_lines(found: Compared) -> Iterator[Line]:
-    """Yield the figures of each algorithm."""
+    """Yield a line for each algorithm."""
     for name, seeds in found.trained.items():
         yield _line(name, seeds, found, len(seeds))
 
 
 def joined(parts: Sequence[Compared]) -> Compared | None:
-    """Combine several comparisons, with the algorithms that have the same number of seeds in all of them.
+    """Combine comparisons on several databases into one.
 
-    Return None if there are no such algorithms. The rival is the rule that is best in all comparisons
-    together.
+    The result contains the algorithms that have the same number of seeds in all comparisons. It is None if
+    there are no such algorithms or fewer than two comparisons.
     """
     seeds = [{(name, len(played)) for name, played in part.trained.items()} for part in parts]
     shared = sorted(set.intersection(*seeds))

@@ -1,4 +1,4 @@
-"""Play policies, and measure what their episodes earned."""
+"""Play policies in batches of episodes, and measure their returns."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Episodes as arrays, one entry for each. The same seed gives every policy the same tasks and prices.
+    """Finished episodes as arrays with one entry for each episode.
 
     Attributes:
-        tasks: the instance ids.
-        prices: the prices of a question.
-        returns: the returns.
-        questions: the numbers of questions.
+        tasks: the ids of the tasks.
+        prices: the price of a question.
+        returns: the return.
+        questions: the number of questions.
     """
 
     tasks: npt.NDArray[np.object_]
@@ -35,12 +35,15 @@ class Played:
 
     @property
     def families(self) -> npt.NDArray[np.object_]:
-        """Return the family of each task."""
+        """Return the family of each episode's task."""
         return np.array([family_of(name) for name in self.tasks], dtype=object)
 
 
 def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8, seed: int = 1) -> Played:
-    """Play `rounds` episodes in each environment of a vector environment."""
+    """Play `rounds` episodes in each environment of a vector environment, and return the results.
+
+    The same seed gives every policy the same tasks and prices.
+    """
     n, most = envs.num_envs, max(envs._setting.prices)
     done = np.zeros(n, np.intp)
     returns, questions, prices = (np.zeros((n, rounds)) for _ in range(3))
@@ -65,17 +68,18 @@ def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8,
 
 
 def tuned_rule(envs: CInteractCandidatesVectorEnv, *, rounds: int = 4) -> tuple[str, Policy]:
-    """Return the parameters of the value-of-information rule that earns most on some tasks, and the rule."""
+    """Return the value-of-information rule that earns most on these tasks, after its parameters as text."""
     found = [(play(envs, Rule(wants), rounds=rounds).returns.mean(), name, wants) for name, wants in grid()]
     _, name, wants = max(found, key=lambda each: each[0])
     return name, Rule(wants)
 
 
 def interval(values: Floats, families: npt.NDArray[np.object_], seed: int = 0) -> tuple[float, float]:
-    """Return the 95 % interval of a mean by a bootstrap over families and seeds.
+    """Return the 95 % interval of a mean, by a bootstrap over families and seeds.
 
     Args:
-        values: the values, shape (episodes,), or (seeds, episodes) for the same episodes.
+        values: a value for each episode, shape (episodes,), or for each seed and episode, shape (seeds,
+            episodes).
         families: the family of each episode, shape (episodes,).
         seed: the seed of the resampling.
     """
@@ -99,7 +103,7 @@ def by_price(played: Played) -> dict[float, float]:
 
 
 def summary(played: Played) -> dict[str, Any]:
-    """Return the figures of an evaluation as a JSON object."""
+    """Return the mean return, its interval, and the number of questions and episodes as a JSON object."""
     low, high = interval(played.returns, played.families)
     return {
         "return": float(played.returns.mean()),

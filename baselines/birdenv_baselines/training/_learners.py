@@ -1,4 +1,4 @@
-"""Train PPO, MaskablePPO and DQN on the candidate setting, with progress, checkpoints and resuming."""
+"""Train PPO, MaskablePPO and DQN on the candidate setting, with checkpoints to resume from."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ _POLICIES: Final[dict[str, tuple[Any, dict[str, Any]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The configuration of a training, which is saved in its folder.
+    """The configuration of one training, as it is saved in the training's folder.
 
     Attributes:
         algo: `maskable-ppo`, `ppo` or `dqn`.
         data: the folder of the benchmark.
         held_out: the database that is not used for training.
         seed: the seed of the network, the episodes and the decisions.
-        steps: the number of steps in all environments together.
-        refusals: the share of points that the user does not know.
-        train_tasks: the number of training tasks; None for all.
+        steps: the number of steps, added up over all environments.
+        refusals: the probability that the user does not know the answer about an ambiguity.
+        train_tasks: the largest number of training tasks; None for all.
     """
 
     algo: str
@@ -83,24 +83,24 @@ class Training:
     train_tasks: int | None = None
 
     def split(self) -> Split:
-        """Return the tasks."""
+        """Return the training and test tasks."""
         return Split(Path(self.data), self.held_out, refusals=self.refusals, train_tasks=self.train_tasks)
 
     @property
     def special(self) -> str:
-        """Return a description of the training tasks and the refusals."""
+        """Return a description of the training tasks and refusals, such as `all tasks, 20% refused`."""
         tasks = "all tasks" if self.train_tasks is None else f"{self.train_tasks} tasks"
         return tasks + (f", {self.refusals:.0%} refused" if self.refusals else "")
 
     def folder(self, output: Path) -> Path:
-        """Return the folder of this training below `output`."""
+        """Return the folder for this training in `output`. Its name contains the settings."""
         extra = f"-refusals{self.refusals:g}" if self.refusals else ""
         extra += f"-tasks{self.train_tasks}" if self.train_tasks else ""
         return output / f"{self.algo}-{self.held_out}{extra}-seed{self.seed}"
 
 
 def read_training(folder: Path) -> Training:
-    """Return the configuration of the training in a folder.
+    """Return the configuration of the training whose files are in a folder.
 
     Raises:
         InputError: the folder contains no training.
@@ -112,18 +112,21 @@ def read_training(folder: Path) -> Training:
 
 
 def trained(folder: Path) -> Trained:
-    """Return the trained policy in the folder of a training."""
+    """Return the policy that the training in a folder has saved."""
     return Trained(folder / _MODEL, read_training(folder).algo)
 
 
 def train(training: Training, folder: Path, *, resume: bool = False, progress: bool = True) -> Path:
-    """Train a policy, and write the model, its checkpoints and learning curves to a folder.
+    """Train a policy, and write its checkpoints and learning curves to a folder.
 
     Args:
         training: the configuration.
         folder: the folder; it must not contain a training, unless `resume` is set.
-        resume: continue from the last checkpoint.
-        progress: show a progress bar on a terminal, and print the mean return at each checkpoint.
+        resume: True to continue from the last checkpoint.
+        progress: True to show a progress bar on a terminal, and to print the mean return at each checkpoint.
+
+    Returns:
+        The folder.
 
     Raises:
         InputError: the algorithm is unknown, or the folder contains a training already.
@@ -162,7 +165,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
 
 
 class _Keeper(BaseCallback):
-    """Writes learning curves, saves checkpoints, and shows the progress and the return of a training."""
+    """A callback that writes learning curves, saves checkpoints, and shows progress and mean return."""
 
     def __init__(self, folder: Path, training: Training, bar: Progress) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Learning curves of trainings on training tasks and on held-out tasks, as a table and as a picture."""
+"""Write and draw learning curves: the mean return on training and held-out tasks by training step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ _Points = list[tuple[int, float]]
 
 
 def read_curve(folder: Path, tasks: str) -> _Points:
-    """Return the steps and mean returns of a training, on its own tasks (`training`) or `held out` ones."""
+    """Return the points (step, mean return) of a training's curve, or an empty list if there is no curve.
+
+    Args:
+        folder: the folder of the training.
+        tasks: `training` for the training tasks, or `held out` for the tasks of the held-out database.
+    """
     path = folder / _FILES[tasks]
     if not path.exists():
         return []
@@ -28,7 +33,7 @@ def read_curve(folder: Path, tasks: str) -> _Points:
 
 
 def write_curves(folders: Sequence[Path], output: Path) -> None:
-    """Write the points of the curves of all trainings to `curves.csv`."""
+    """Write the learning curves of all trainings to `curves.csv` in `output`."""
     with (output / "curves.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["training", "tasks", "steps", "return"])
@@ -38,23 +43,28 @@ def write_curves(folders: Sequence[Path], output: Path) -> None:
 
 
 class Curves(NamedTuple):
-    """Trainings with the same held-out database, with their algorithms, and a comparison of all policies."""
+    """The trainings with the same held-out database.
+
+    Attributes:
+        trainings: the algorithm and the folder of each training.
+        compared: the comparison of their policies with policies without learning.
+    """
 
     trainings: Sequence[tuple[str, Path]]
     compared: Compared
 
 
 def draw_curves(of: Mapping[str, Curves], output: Path) -> bool:
-    """Draw the returns on held-out tasks to `curves.png`, with a panel for each held-out database.
+    """Draw the learning curves on held-out tasks to `curves.png`, with a panel for each held-out database.
 
     A curve is the mean over seeds, and its band extends from the lowest seed to the highest.
 
     Args:
-        of: the curves by the name of the database.
+        of: the trainings by held-out database.
         output: the folder of the picture.
 
     Returns:
-        True if a picture was drawn, which needs matplotlib and a training with curves on held-out tasks.
+        True if a picture was drawn; False if matplotlib is not installed or there are no curves.
     """
     drawn = {database: found for database, each in of.items() if (found := _means(each.trainings))}
     try:
@@ -76,7 +86,7 @@ def draw_curves(of: Mapping[str, Curves], output: Path) -> bool:
 
 
 class _Mean(NamedTuple):
-    """The curve of an algorithm over its seeds, at the steps that all seeds have in common."""
+    """The curve of an algorithm: its mean over seeds, at the steps that all seeds have in common."""
 
     seeds: int
     steps: list[int]

@@ -1,7 +1,7 @@
 """A network for Stable-Baselines3 that scores each span and each candidate with shared weights.
 
-Training on a flat vector hardly works, because what makes span 3 worth asking about is the same as for span
-7. This needs torch.
+A network on the flat observation vector hardly learns, because it must learn separately for each position
+when a span is worth a question. This module needs torch.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ def _layers(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class Scores(BaseFeaturesExtractor):
-    """Computes a score for each action, and pooled features for the value: `actions + pooled` numbers.
+    """A features extractor that computes a score for each action, followed by pooled features for the value.
 
-    The score of a span or a candidate depends on it, on the mean and the maximum over all spans and over all
-    candidates, and on the episode.
+    The score of a span or of a candidate depends on its own features, on the mean and the maximum of all
+    features over spans and over candidates, and on the features of the episode.
+
+    Attributes:
+        actions: the number of actions.
+        pooled: the number of pooled features.
     """
 
     def __init__(self, observation_space: spaces.Dict) -> None:
@@ -62,7 +66,7 @@ def _with(rows: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
 
 
 class _Heads(nn.Module):
-    """Passes the scores on to the policy, and computes the value from the pooled features."""
+    """The layers after `Scores`: no layers for the policy, and a small network for the value."""
 
     def __init__(self, actions: int, pooled: int) -> None:
         super().__init__()
@@ -82,7 +86,7 @@ class _Heads(nn.Module):
 
 
 class _Relational:
-    """Uses the scores as logits."""
+    """A mix-in for policies of Stable-Baselines3 that uses the output of `Scores` as logits of actions."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings | {"features_extractor_class": Scores, "ortho_init": False})
@@ -103,15 +107,15 @@ class _Relational:
 
 
 class RelationalPolicy(_Relational, ActorCriticPolicy):
-    """The policy for PPO."""
+    """A policy for PPO that scores spans and candidates with shared weights."""
 
 
 class MaskableRelationalPolicy(_Relational, MaskableActorCriticPolicy):
-    """The policy for MaskablePPO."""
+    """A policy for MaskablePPO that scores spans and candidates with shared weights."""
 
 
 class _QScores(Scores):
-    """Computes only the scores, as values of the actions."""
+    """A features extractor that computes only the scores, which are used as action values."""
 
     def __init__(self, observation_space: spaces.Dict) -> None:
         super().__init__(observation_space)
@@ -122,7 +126,7 @@ class _QScores(Scores):
 
 
 class RelationalDQNPolicy(DQNPolicy):
-    """The policy for DQN, whose scores are the values of the actions."""
+    """A policy for DQN that computes action values of spans and candidates with shared weights."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings | {"features_extractor_class": _QScores, "net_arch": []})

@@ -1,4 +1,4 @@
-"""Policies without learning on batches of observations, to compare trained policies with."""
+"""Policies without learning, to compare trained policies with. They act on batches of observations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class Policy(Protocol):
-    """Chooses an action for each episode of a batch."""
+    """A policy that chooses an action for each episode of a batch."""
 
     def act(self, envs: Envs, observation: dict[str, Any], masks: npt.NDArray[np.bool_]) -> Actions:
-        """Return the actions, shape (n,)."""
+        """Return an action for each of the n episodes, shape (n,).
+
+        Args:
+            envs: the vector environment in which the episodes run.
+            observation: the observations of all episodes.
+            masks: which actions are legal. Shape (n, actions).
+        """
 
 
 class Random:
-    """Chooses any legal action at random."""
+    """A policy that chooses a random legal action."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -41,7 +47,11 @@ Wants = Callable[["Seen"], Floats]
 
 
 class Rule:
-    """Asks about the most wanted span, as long as there is one; then submits the candidate that fits best."""
+    """A policy that asks about one span after another, and then submits the candidate that fits best.
+
+    A function decides how much the policy wants to ask about each span. The policy asks about the span with
+    the largest number, and stops asking when no number is above 0.
+    """
 
     def __init__(self, wants: Wants) -> None:
         self._wants = wants
@@ -57,7 +67,7 @@ class Rule:
 
 
 class Seen:
-    """A batch of observations as tables."""
+    """A batch of observations, with the features of spans and candidates as tables."""
 
     def __init__(self, envs: Envs, observation: dict[str, Any]) -> None:
         layout: Layout = envs.layout
@@ -71,39 +81,42 @@ class Seen:
 
     @property
     def price(self) -> Floats:
-        """Return the price of a question, shape (n, 1)."""
+        """Return the price of a question in each episode, shape (n, 1)."""
         most = max(self.envs._setting.prices)
         return self.episode[:, [_E.PRICE]] * most
 
     @property
     def left(self) -> Floats:
-        """Return the number of candidates that agree with all answers, shape (n, 1)."""
+        """Return how many untried candidates agree with all answers, but at least 1. Shape (n, 1)."""
         agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
         return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
 
 
 def never(seen: Seen) -> Floats:
-    """Want to ask about nothing."""
+    """Return zeros: never ask."""
     return np.zeros(seen.spans.shape[:2])
 
 
 def everything(seen: Seen) -> Floats:
-    """Want to ask about all spans, from left to right."""
+    """Return positive numbers that fall from left to right: ask about all spans in order."""
     return 2.0 - seen.spans[:, :, _S.POSITION]
 
 
 def first(seen: Seen) -> Floats:
-    """Want to ask about all spans, first about those with unknown words, like the agent `asks-first`."""
+    """Return numbers that ask about spans with unknown words first, then about all others."""
     return everything(seen) + 2.0 * (seen.spans[:, :, _S.UNKNOWN] > 0)
 
 
 def unknown(seen: Seen) -> Floats:
-    """Want to ask about the spans with unknown words."""
+    """Return the share of unknown words in each span: ask only about spans with unknown words."""
     return seen.spans[:, :, _S.UNKNOWN]
 
 
 def guess(left: Floats) -> Floats:
-    """Return the value of blind guesses among equally likely candidates: two attempts and a follow-up.
+    """Return the expected reward of guessing among equally likely candidates, with two attempts.
+
+    Args:
+        left: the number of candidates.
 
     >>> guess(np.array([1.0, 2.0, 4.0])).tolist()
     [1.0, 0.9, 0.45]
@@ -112,11 +125,11 @@ def guess(left: Floats) -> Floats:
 
 
 def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
-    """Return a rule that asks while the value of the information is above the price.
+    """Return a function for `Rule` that asks while the expected gain of an answer is above the price.
 
     Args:
-        suspicion: the smallest share of unknown words in a span for a question.
-        informs: the probability that an answer distinguishes candidates.
+        suspicion: the smallest share of unknown words for which a span may be asked about.
+        informs: the probability that an answer excludes candidates.
         halves: the factor by which such an answer divides the number of remaining candidates.
     """
 
@@ -129,20 +142,23 @@ def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
 
 
 def grid() -> Iterator[tuple[str, Wants]]:
-    """Yield value-of-information rules, of which the best on the training databases is chosen."""
+    """Yield value-of-information rules with different parameters, each after its parameters as text."""
     for suspicion, informs, halves in product((0.01, 0.34, 0.51, 1.0), (0.25, 0.5, 0.75, 1.0), (2.0, 3.0)):
         yield f"{suspicion}, {informs}, {halves}", worth_it(suspicion, informs, halves)
 
 
 class Privileged(Rule):
-    """Knows which spans are open, and asks about each point once, regardless of the price."""
+    """A policy that knows which spans are ambiguous, and asks about each ambiguity once at any price.
+
+    The knowledge is private, so its return is a reference and not a result.
+    """
 
     def __init__(self) -> None:
         super().__init__(_open_spans)
 
 
 def _open_spans(seen: Seen) -> Floats:
-    """Return the spans about annotated points that were not asked about, which is private knowledge."""
+    """Return 1 for spans about ambiguities that have not been asked about, and 0 for other spans."""
     envs = seen.envs
     points = envs._episodes.tables.points[envs._episodes.stages][:, : envs.layout.spans]
     asked = seen.spans[:, :, _S.ASKED] > 0

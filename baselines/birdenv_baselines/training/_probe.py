@@ -1,8 +1,8 @@
 """A probe for leaks: does an observation before any question reveal which meaning is right?
 
-The probe is linear, on the features of each candidate that is possible given the request. Before any question
-it must not be better than a blind guess. After the answers about all open points it must be much better;
-otherwise the probe would not be able to find anything.
+The probe is a linear model of the features of each candidate that can be right given the request. Before any
+question, it must not be better than a random guess. After the answers about all ambiguities it must be much
+better; otherwise, the probe would prove nothing.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Found:
     """How often a probe finds the right meaning.
 
     Attributes:
-        right: the share of episodes in which it does.
+        right: the share of episodes in which the probe chooses the right candidate.
         low, high: the 95 % interval of this share.
-        chance: the share of a blind guess among the meanings that are possible given the request.
+        chance: the expected share for a random guess among the candidates that can be right.
     """
 
     right: float
@@ -40,13 +40,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """Candidates as they are shown, with a row for each episode.
+    """The candidates of n episodes as the system sees them, with the labels for the probe.
 
     Attributes:
         features: the features of the candidates. Shape (n, candidates, features).
-        possible: the candidates that are right in some task with this request. Shape (n, candidates).
+        possible: which candidates are right in some task with the same request. Shape (n, candidates).
         meant: the index of the right candidate. Shape (n,).
-        families: the family of the task. Shape (n,).
+        families: the family of each task. Shape (n,).
     """
 
     features: Floats
@@ -63,12 +63,13 @@ def probe(
     shuffled: bool = False,
     rounds: int = 4,
 ) -> Found:
-    """Fit the probe on one batch of episodes, and try it on another.
+    """Fit the probe on one batch of episodes, and return how often it is right on another batch.
 
     Args:
         train, test: vector environments with different families.
-        answered: use observations after the answers about all open points, not before any question.
-        shuffled: fit the probe to random labels.
+        answered: True to use observations after the answers about all ambiguities; False to use observations
+            before any question.
+        shuffled: True to fit the probe to random labels, for comparison.
         rounds: the number of episodes in each environment.
     """
     seen, views = (_views(envs, answered, rounds) for envs in (train, test))
@@ -100,7 +101,7 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 
 
 def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return candidates, possible candidates, right candidate and task of an episode in each environment."""
+    """Return the candidates, which of them are possible, the right candidate and the task of each episode."""
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = (
         infos["instance_id"].copy(),
@@ -122,7 +123,7 @@ def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tupl
 
 
 def _possible(envs: CInteractCandidatesVectorEnv) -> npt.NDArray[np.bool_]:
-    """Return, for each task, which candidates are right in some task with the same request."""
+    """Return which candidates are right in some task with the same request, for each task."""
     setting, passes = envs._setting, envs._episodes.tables.passes
     made = np.zeros_like(passes[: len(setting.ids)])
     for start, size in zip(setting._starts, setting._sizes, strict=True):

@@ -1,4 +1,4 @@
-"""Use trained policies of Stable-Baselines3 on batches of observations. This needs torch."""
+"""Policies that Stable-Baselines3 has trained, for batches of observations. This module needs torch."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ALGORITHMS: Final[dict[str, Any]] = {"maskable-ppo": MaskablePPO, "ppo": PPO, "d
 
 
 class Trained:
-    """A trained policy, which takes the best legal action.
+    """A trained policy. It always chooses the best legal action and never samples.
 
     Args:
-        file: a file written by `save` of an algorithm. Loading it runs code in the file.
-        algo: one of `ALGORITHMS`.
+        file: a file written by a model's `save`. Loading the file runs code that it contains.
+        algo: the name of the algorithm, from `ALGORITHMS`.
 
     Raises:
-        InputError: the algorithm is unknown, or the file does not contain a model of it.
+        InputError: the algorithm is unknown, or the file is not a model of the algorithm.
     """
 
     def __init__(self, file: Path, algo: str) -> None:
@@ -51,7 +51,7 @@ class Trained:
         observation: dict[str, Any],
         masks: npt.NDArray[np.bool_],
     ) -> Actions:
-        """Return the actions, shape (n,).
+        """Return an action for each of the n episodes, shape (n,).
 
         Raises:
             InputError: the policy was trained on different observations or actions.

@@ -1,4 +1,4 @@
-"""Write the report on trainings: tables that compare them with policies without learning."""
+"""The tables of the report on trained policies, and the files of the episodes that they summarise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ _Key = tuple[str, str, str]
 
 
 def episodes_file(folder: Path, test: str) -> Path:
-    """Return the path of the file with the episodes of a training on a test."""
+    """Return the path of the file with a training's episodes in a test.
+
+    Args:
+        folder: the folder of the training.
+        test: the name of the test, from `Split.tests`.
+    """
     return folder / ("episodes.csv" if test == HELD_OUT else f"episodes-{test.replace(' ', '-')}.csv")
 
 
 def write_episodes(played: Played, path: Path) -> None:
-    """Write episodes as CSV, one in each line."""
+    """Write episodes to a CSV file with a line for each episode."""
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(_COLUMNS)
@@ -32,7 +37,7 @@ def write_episodes(played: Played, path: Path) -> None:
 
 
 def read_episodes(path: Path) -> Played:
-    """Read episodes that `write_episodes` wrote."""
+    """Read the episodes of a file written by `write_episodes`."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     numbers = [np.array([float(row[name]) for row in rows]) for name in _COLUMNS[1:]]
@@ -40,7 +45,7 @@ def read_episodes(path: Path) -> Played:
 
 
 def table(title: str, found: Compared) -> str:
-    """Return the figures of all policies as a table in Markdown."""
+    """Return a Markdown table with the results of all policies in one comparison."""
     made = lines(found)
     prices = [f"at {price:g}" for price in made[0].by_price]
     heads = ["policy", "return", "95 %", "of the optimum", "questions", *prices, "gain"]
@@ -54,10 +59,10 @@ def table(title: str, found: Compared) -> str:
 
 
 def overview(found: Mapping[_Key, Compared]) -> str:
-    """Return the figures of all trained policies as a table in Markdown.
+    """Return a Markdown table with the results of all trained policies in all comparisons.
 
     Args:
-        found: the comparisons by `Training.special`, test, and held-out database.
+        found: the comparisons, by `Training.special`, the name of the test, and the held-out database.
     """
     heads = [
         "trained with",
@@ -86,11 +91,11 @@ def overview(found: Mapping[_Key, Compared]) -> str:
 
 
 def leaks(found: Mapping[str, Sequence[Found]]) -> str:
-    """Return the results of probes as a table in Markdown.
+    """Return a Markdown table with the results of probes for leaks.
 
     Args:
-        found: the results by held-out database: with true labels, with shuffled labels, and with true labels
-            after all answers.
+        found: three results for each held-out database: with true labels, with shuffled labels, and with true
+            labels after all answers.
     """
     heads = ["held out", "blind guess", "true labels", "shuffled labels", "true labels, after all answers"]
     rows = []

@@ -1,4 +1,4 @@
-"""Check families of generated tasks: grade gold and wrong candidates, and test the simulated user."""
+"""Check generated task families: grade gold and wrong candidates, and test the simulated user."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """Checks families of generated tasks (`Family`) on one database.
+    """A checker for families of generated tasks (`Family`) on one database.
 
     Attributes:
-        values: for the table of each entity, the values that the entity's quantities have in the database.
+        values: the values of each entity's quantities in the database, by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -39,7 +39,7 @@ class Checker:
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return True if every candidate of a family returns rows, and no two return the same rows."""
+        """Return True if every candidate in a family returns rows, and no two return the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
@@ -58,7 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return a description of what is wrong with the tasks of a family, or an empty string.
+        """Return a description of what is wrong with a family's tasks, or an empty string.
 
         The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
         must explain every ambiguous point when the agent asks about it.

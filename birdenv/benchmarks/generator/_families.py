@@ -30,7 +30,7 @@ class Quantity(_Concept):
 
     Attributes:
         sql: an SQL expression for the property, which uses the alias of the entity.
-        name: the name of the property in words.
+        name: the property in words.
     """
 
     sql: str
@@ -58,19 +58,19 @@ def _compared(value: Any) -> Any:
 
 
 class Entity(_Concept):
-    """A table, and the words that people use for its rows and their properties, some of them vague.
+    """A table, and the words (some of them vague) that people use for its rows and their properties.
 
     Attributes:
         plural: the noun for the rows, in the plural.
         table: the name of the table.
         alias: the alias of the table in all SQL expressions.
-        show: the columns that identify a row, each with its name in words.
+        show: the columns that identify a row, each with a description in words.
         quantities: the quantities that can be shown and compared, by key.
         traits: vague adjectives, each with two or three meanings.
-        measures: vague nouns, each with the keys of the two or three quantities that it may mean.
+        measures: vague nouns, each with the keys of the two or three quantities that it can mean.
         fixed: adjectives with a single meaning, each with its SQL condition; null if the adjective restricts
             nothing.
-        groups: names in words, each with the column by which follow-ups group rows.
+        groups: columns that follow-ups can group rows by, keyed by their description in words.
         changes: descriptions of changes to rows ("mark the ... as worn"), each with its SET clause.
     """
 
@@ -106,19 +106,19 @@ class Entity(_Concept):
 
 
 class Concepts(_Concept):
-    """The entities of one database, from which tasks are generated."""
+    """The entities in one database, used to generate tasks."""
 
     database: str
     entities: tuple[Entity, ...] = Field(min_length=1)
 
 
 def demo_concepts() -> tuple[Concepts, ...]:
-    """Return the concepts of the demo benchmark's databases."""
+    """Return the concepts in the demo benchmark's databases."""
     return tuple(read_concepts(path) for path in sorted(_CONTENT.glob("*.json")))
 
 
 def read_concepts(path: Path) -> Concepts:
-    """Read the concepts of one database from a JSON file.
+    """Read one database's concepts from a JSON file.
 
     Raises:
         InputError: the file cannot be read, or a field is not valid.
@@ -139,7 +139,7 @@ _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quant
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a vague word: its SQL, and words that express it unambiguously."""
+    """One meaning of a vague word: its SQL, and unambiguous words for it."""
 
     sql: str
     words: str
@@ -194,17 +194,17 @@ class Family:
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """Return the combinations that the user may mean. There is one task for each combination."""
+        """Return the combinations that the user can mean. There is one task for each combination."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
-        """Return the SQL condition that selects the rows for a combination, without the word WHERE."""
+        """Return the SQL condition that selects the rows for a combination, not including the word WHERE."""
         found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
         found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
         return " AND ".join(found)
 
     def sql(self, combination: Sequence[int]) -> str:
-        """Return the SQL statement that is right if the user means this combination."""
+        """Return the SQL statement that is correct if the user means this combination."""
         entity = self.entity
         if self.change is not None:
             return (
@@ -214,20 +214,20 @@ class Family:
         return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
 
     def columns(self, combination: Sequence[int]) -> str:
-        """Return the columns that the query for a combination shows, separated by commas."""
+        """Return the columns in the query for a combination, separated by commas."""
         shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
         shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
         return ", ".join(shown)
 
     def rows(self, combination: Sequence[int]) -> str:
-        """Return the FROM and WHERE clauses for a combination, without the word FROM."""
+        """Return the FROM and WHERE clauses for a combination, not including the word FROM."""
         return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
 
 
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Draw a random family. Return None if the parts that were drawn do not fit together.
+    """Draw a random family. Return None if the drawn parts do not fit together.
 
     Args:
         database: the id of the database.
@@ -306,7 +306,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw a known value that is neither the smallest nor the largest. Return None if there is none."""
+    """Draw a known value that is neither the minimum nor the maximum. Return None if there is none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

@@ -1,4 +1,4 @@
-"""Generate a benchmark, and write it as an ordinary c-Interact folder."""
+"""Generate a benchmark, and write it as a regular c-Interact folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Generated:
 
     Attributes:
         records: the records of the tasks.
-        new_forms: records of the same tasks, but worded in sentence forms that are held out for testing.
+        new_forms: records of the same tasks, worded in sentence forms that are held out for testing.
         families: the names of the families.
         dropped: the number of families that were left out, by reason.
     """
@@ -63,15 +63,15 @@ def generate(
     """Generate a benchmark, and write it to a new folder.
 
     Successive families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is kept only if
-    all its tasks pass all checks (`Checker.fault`).
+    all of its tasks pass all checks (`Checker.fault`).
 
     Args:
-        out: the folder to write; it must be empty, or not exist.
+        out: the folder to write; it must be empty or not exist yet.
         tasks: the minimum number of tasks.
         seed: the random seed. The same seed gives identical files.
-        folder: a benchmark folder with the databases; by default, the folder of the demo.
-        concepts: the concepts of the databases; by default, the concepts of the demo.
-        progress: is called with the number of tasks so far.
+        folder: a benchmark folder with the databases; by default, the demo's folder.
+        concepts: the concepts in the databases; by default, the demo's concepts.
+        progress: called with the number of tasks so far.
 
     Raises:
         InputError: a folder, a database or a concept cannot be used, or too few families pass the checks.
@@ -171,10 +171,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield each split with its name: `families`, and `without_<database>` for each database.
+    """Yield each split with its name: `families`, and one `without_<database>` for each database.
 
     A split maps `train` and `test` (in `families` also `dev`) to lists of instance ids. In the split
-    `families`, all tasks of a family are in the same list.
+    `families`, all tasks in a family are in the same list.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

@@ -1,4 +1,4 @@
-"""Write a family of tasks as records for a c-Interact task file, and draw follow-up requests.
+"""Write a task family as records for a c-Interact task file, and draw follow-up requests.
 
 Each follow-up is unambiguous, and has four candidates.
 """
@@ -30,14 +30,14 @@ _AFTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFollowUp:
-    """A follow-up request for a family. The right SQL may depend on what the user meant by the first request.
+    """A follow-up request for a family. The right SQL can depend on what the user meant by the first request.
 
     Attributes:
         text: the wording of the request.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
         right: the index of the right candidate.
-        conditions: for each candidate, a condition that selects some of the rows of the first request; empty
-            if there are `statements`.
+        conditions: for each candidate, a condition that selects some of the first request's rows; empty if
+            there are `statements`.
         statements: for each candidate, a whole statement; empty if there are `conditions`.
     """
 
@@ -48,14 +48,14 @@ class GeneratedFollowUp:
     statements: tuple[str, ...] = ()
 
     def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
-        """Return the SQL of each candidate, given the combination of meanings that the user meant before."""
+        """Return each candidate's SQL, given the combination that the user meant by the first request."""
         if self.statements:
             return list(self.statements)
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Draw a follow-up that asks for some of the same rows. Return None if there is no such follow-up."""
+    """Draw a follow-up that asks for a subset of the rows. Return None if there is no such follow-up."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name
@@ -82,7 +82,7 @@ def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp 
 
 
 def counting(family: Family, rng: Random) -> GeneratedFollowUp:
-    """Draw a follow-up that asks for aggregates over groups of all rows."""
+    """Draw a follow-up that asks for aggregates over groups of rows."""
     entity = family.entity
     plain = sorted(name for name, q in entity.quantities.items() if "COUNT(" not in q.sql)
     quantity = entity.quantities[rng.choice(plain)]
@@ -111,19 +111,19 @@ _CONDITIONS: Final = {"decimal": -1, "distinct": False, "order": False}
 def family_records(
     family: Family, name: str, text: str, follow_up: GeneratedFollowUp, order: Random, suffix: str = ""
 ) -> list[dict[str, Any]]:
-    """Return a task record for each combination of meanings that the user may mean.
+    """Return a task record for each combination of meanings that the user can mean.
 
-    Besides the fields of c-Interact, a record has `family` and `open_points`, which birdenv ignores. Neither
-    the ids nor the order of the records reveals what the user means, or how many tasks the family has.
+    Besides c-Interact's fields, a record has `family` and `open_points`, which birdenv ignores. Neither the
+    ids nor the order of the records reveals what the user means, or how many tasks the family has.
 
     Args:
         family: the family.
-        name: the name of the family, with which the ids of its tasks begin.
+        name: the name of the family, which its task ids begin with.
         text: the request.
         follow_up: the follow-up.
         order: the random generator that shuffles the candidates (in the same way for all tasks), and draws
             the numbers in the ids.
-        suffix: the text with which each id ends.
+        suffix: the text that each id ends with.
     """
     combinations = family.combinations
     order.shuffle(combinations)

@@ -1,1 +1,1 @@
-"""Commands that make and check benchmarks and their databases."""
+"""Commands that fetch, generate and check benchmarks and their databases."""

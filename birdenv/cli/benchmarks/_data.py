@@ -151,7 +151,8 @@ def fetch(
         Path | None, typer.Argument(help="The folder to fetch it into; default: a new folder NAME.")
     ] = None,
     source: Annotated[
-        str, typer.Option("--from", help="Where to fetch it from, if it is published twice: archive or hub.")
+        str,
+        typer.Option("--from", help="Source, if the benchmark is published in two places: archive or hub."),
     ] = "",
     archive: Annotated[
         Path | None,
@@ -273,7 +274,7 @@ def verify(
 
 
 def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
-    """Return the task file's folder if it contains the folder of any of the tasks' databases."""
+    """Return the folder of the task file if it contains the database of any task, and otherwise None."""
     names = {str(record.get("selected_database")) for record in records}
     there = any(is_directory(task_file.parent / name) for name in filter(is_database_name, names))
     return task_file.parent if there else None
@@ -316,7 +317,7 @@ def _show(verdict: PreparationReport, path: Path | None) -> None:
 
 
 def _own_file(name: str, path: Path | None, *others: Path) -> None:
-    """Check, before the long work, that the file can be written and is not one of the others."""
+    """Raise an error, before the long work begins, if a file cannot be written or is also an input."""
     if path is None:
         return
     if os.path.realpath(path) in map(os.path.realpath, others):

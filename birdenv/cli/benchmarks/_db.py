@@ -28,11 +28,11 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Manage the PostgreSQL server and its databases.
 
-With `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
-start a server of their own, without a network port, which stops when the last of them ends. Loaded databases
+After `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
+start birdenv's own server, without a network port, and stop it when the last command ends. Loaded databases
 stay in the cache. Name any other server with --dsn or BIRDENV_DSN.
 
-First `birdenv db load`, then `birdenv db status`.""",
+Begin with `birdenv db load`, then look at `birdenv db status`.""",
 )
 
 Names = Annotated[list[str] | None, typer.Option("--database", help="Only this database; may be repeated.")]
@@ -81,7 +81,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """Return `2 databases, 1 role`."""
+    """Return the numbers of databases and roles in words, such as `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
@@ -123,7 +123,7 @@ def stop(
     ] = False,
 ) -> None:
     """Stop birdenv's own server. Loaded databases stay, and the next command that needs it starts it."""
-    print("Stopped." if _own().stop(force) else "It was not running.")
+    print("Stopped." if _own().stop(force) else "The server was not running.")
 
 
 @app.command()
@@ -210,7 +210,7 @@ Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """Return a function for each database id that loads the database."""
+    """Return, for each database in a folder, the function that loads the database."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
@@ -231,7 +231,7 @@ def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
 
 def _print_loaded(done: Loaded, verbose: bool) -> None:
     rows = sum(done.tables.values())
-    state = " (was there already)" if done.skipped else ""
+    state = " (already loaded)" if done.skipped else ""
     print(f"{done.db_id}: {len(done.tables)} tables, {rows:,} rows{state}")
     shown = done.notes if verbose else done.notes[:_NOTES_SHOWN]
     for note in shown:
@@ -243,7 +243,7 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """Print what is wrong with a database, and return its name in a list if anything is."""
+    """Check the row counts of a database, print the result, and return the name if a count is wrong."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
@@ -267,7 +267,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """Print and return what is wrong with the databases as a set."""
+    """Print and return which databases are missing, and how the set differs from the authors' figures."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were requested

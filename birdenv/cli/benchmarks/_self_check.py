@@ -112,7 +112,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
         lines.append(f"  {mode:<10} {right}/{len(checks)}")
     lines += _listed("do not run", {n: c.failures["gold"] for n, c in checks.items() if "gold" in c.failures})
     lines += _listed(
-        "differ from themselves",
+        "do not pass their own grading",
         {n: "; ".join(f"{m}: {why}" for m, why in c.failures.items()) for n, c in ran.items() if c.failures},
     )
     lines += _listed(
@@ -141,7 +141,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
 
 
 def _defects(golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks) -> Defects:
-    """Return what is wrong with the golds of each task, without quoting them."""
+    """Return the defects of each task's gold queries, in words that do not quote the gold."""
     found: dict[str, list[str]] = {}
     for name, check in checks.items():
         reasons = {
@@ -165,7 +165,7 @@ def _listed(what: str, found: Mapping[str, str]) -> list[str]:
 def _report(
     golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks, source: DatabaseSource, data_file: Path
 ) -> dict[str, Any]:
-    """Return the findings for the JSON file. They are private: reasons quote rows of the gold results."""
+    """Return the findings for the JSON file, which is private because reasons quote rows of gold results."""
     names: Sequence[str] = sorted({task.public.db_id for task, _ in golds.values()})
     return {
         "data_sha256": file_digest(data_file),

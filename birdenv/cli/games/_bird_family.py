@@ -146,7 +146,7 @@ def c_interact(
         typer.Option(
             "--official-files",
             help="Also write the original pipeline's files to private_official in the run folder. They are "
-            "private because they hold the gold, and large because each line repeats the prompts.",
+            "private because they contain the gold, and large because each line repeats the prompts.",
         ),
     ] = False,
 ) -> None:
@@ -168,18 +168,18 @@ def c_interact(
     chosen = choices(context)
     if official_files and chosen.settings.get("execute_sql"):
         raise InputError(
-            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
+            "official files cannot contain exploratory SQL: leave out --execute-sql or --official-files"
         )
     arena = _load("c-interact", chosen)
     directory = run_game(arena, chosen, {"user": user})
     if official_files:
         place = write_official_files(directory, arena, chosen.run.repeats)
-        print(f"Official files, private (they hold the gold): {place}")
+        print(f"Official files, private (they contain the gold): {place}")
         print(f"Their score: birdenv score-official {directory.path}")
 
 
 def _load(name: str, chosen: Choices) -> Arena:
-    """Load a game of BIRD-Interact for a run, and warn if ground truth is missing."""
+    """Load c-Interact or a-Interact for a run, and print a warning if tasks have no ground truth."""
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
     from birdenv.cli.games._running import load_game
 

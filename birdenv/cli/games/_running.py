@@ -49,15 +49,15 @@ VOID = 1
 
 
 def load_game(name: str, chosen: Choices, agent: str | None = None) -> Arena:
-    """Load a game for a run, and print the notes about its tasks on standard error.
+    """Load a game for a run, and print warnings about its tasks on standard error.
 
     Args:
-        name: the game.
-        chosen: the choices on the command line.
-        agent: the agent's spec, if it is not among the choices.
+        name: the name of the game.
+        chosen: the options on the command line.
+        agent: the agent's spec; None to use the option `--agent`.
 
     Raises:
-        InputError: a setting cannot be used; the message names its option.
+        InputError: the agent, the engine or a setting cannot be used; the message names the option.
     """
     game = find_game(name)
     PlayerSpec(chosen.agent if agent is None else agent, game=game.name).check()
@@ -85,19 +85,21 @@ def run_game(
     changes: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Create or reopen the run folder, play, print the summary and paths, and return the run folder.
+    """Play a run or resume it, print its summary and the path of its folder, and return the folder.
 
     Args:
         arena: the game.
-        chosen: the choices on the command line.
-        players: specs of the other seats' players, by the seats' names.
-        agent: the agent's spec, if it is not among the choices.
-        changes: fields of `RunSettings` that override the choices.
+        chosen: the options on the command line.
+        players: the specs of the other seats' players, by the names of the seats.
+        agent: the agent's spec; None to use the option `--agent`.
+        changes: fields of `RunSettings` that override the options.
         extra: additional fields for `config.json`.
 
     Raises:
         InputError: an option cannot be used for this game, or together with another option.
-        typer.Exit: the run was interrupted, episodes were lost, or the run says nothing about the agent.
+        RunEndedError: the run cannot continue, for example because a budget is spent.
+        typer.Exit: the run was interrupted, the machine or a server ended an episode, or the run says nothing
+            about the agent because no episode was completed or the agent never answered.
     """
     game, folder, settings = arena.game, chosen.group(RunFolder), chosen.run
     settings = settings.model_copy(update=dict(changes or {}))
@@ -153,7 +155,7 @@ def run_game(
 
 
 def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
-    """Print where the results are and how to read an episode. List the episodes of a small run."""
+    """Print where the results are and how to show an episode, and list the episodes of a small run."""
     records = list(directory.read("runs").values())
     if len(records) <= _SHOWN and each_episode:
         print("\n".join(map(episode_line, records)))
@@ -164,14 +166,14 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:
-    """Return how many episodes a run that ended early has saved, and the command that continues it."""
+    """Return how many episodes of an unfinished run are saved, and the command that continues the run."""
     count = len(directory.finished())
     left = f"{counted(count, 'finished episode')} saved" if count else "No episode has finished"
     return f"{left}; to continue: {_resume_command(game, directory)}"
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
-    """Return a player's spec with the model that `--model` gave it; for `llm:MODEL`, only the model."""
+    """Return the name of a player for the run folder, with the model that `--model` names."""
     name, _, model = player.partition(":")
     if name in ("llm", "llm-markup"):
         model = model or models.model or ""
@@ -179,7 +181,11 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """Return a line about an episode: task id, reward, status, and the attempts or the error."""
+    """Return a line about an episode: its id, reward and status, and its attempts or its error.
+
+    Args:
+        record: the episode's line in runs.jsonl.
+    """
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)

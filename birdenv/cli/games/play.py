@@ -1,4 +1,4 @@
-"""`birdenv play`: any registered game. `birdenv selfplay`: dialogues between two players.
+"""`birdenv play`: play any registered game. `birdenv selfplay`: record dialogues between two players.
 
 Modules that only a run needs are imported where they are used, so that `--help` is quick.
 """
@@ -32,7 +32,7 @@ class _SelfplayCommand(SettingsCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         players = self._first_look(ctx, args).get("players", ())
         if any(player.startswith("-") for player in players):
-            raise InputError(f"--players takes two players, and only one is given: {players[0]}")
+            raise InputError(f"--players needs two players, but only one is given: {players[0]}")
         return super().parse_args(ctx, args)
 
 
@@ -62,7 +62,7 @@ def selfplay(
     players: Annotated[
         tuple[str, str],
         typer.Option(
-            "--players", help="The two players, seat by seat: a name, name:argument, or module:factory each."
+            "--players", help="The two players in seat order, each a name, name:argument, or module:factory."
         ),
     ] = ("asks-first", "rule"),
     episodes: Annotated[

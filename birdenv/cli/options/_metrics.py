@@ -1,4 +1,4 @@
-"""Options of the commands that score SQL: metrics in addition to EX, and the rules of EM and ESM.
+"""Options of the commands that score SQL: additional metrics, and the rules of EM and ESM.
 
 Modules that only scoring needs are imported where they are used, so that `--help` is quick.
 """
@@ -45,7 +45,7 @@ RVesRuns = Annotated[
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """Options that decide how EM and ESM compare two queries."""
+    """The options that decide how EM and ESM compare two queries."""
 
     no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False
     no_esm: Annotated[
@@ -83,7 +83,7 @@ class MatchOptions:
     ] = "exact"
 
     def rules(self) -> PairRules:
-        """Return the rules by which pairs are compared, as the options say.
+        """Return the rules of comparison that the options select.
 
         Raises:
             InputError: an option has an unknown value.
@@ -118,7 +118,12 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the option `--metrics` selects: metrics, and whether to measure R-VES."""
+    """The metrics that `--metrics` selects.
+
+    Attributes:
+        metrics: the metrics other than R-VES.
+        r_ves: True if R-VES is selected, too. It is measured separately, after the run.
+    """
 
     metrics: tuple[Metric, ...]
     r_ves: bool
@@ -126,7 +131,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that passes by the official rule, and the gold queries to compare its speed with."""
+    """A prediction that is right by the official rule, with its gold queries, to compare their speed."""
 
     db_id: str
     golds: Sequence[str]
@@ -134,7 +139,7 @@ class SpeedPair:
 
 
 def asked_for(option: str | None) -> Asked:
-    """Return the metrics that the option `--metrics` names.
+    """Return the metrics that a value of `--metrics` names; no metrics for None.
 
     Raises:
         InputError: a name is unknown.
@@ -152,7 +157,16 @@ def asked_for(option: str | None) -> Asked:
 def measure_speeds(
     pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
-    """Measure the speed of the pairs one after another, because parallel work would distort the times."""
+    """Return the R-VES measurement of each pair.
+
+    The pairs run one after another, because simultaneous work would distort the times.
+
+    Args:
+        pairs: the pairs.
+        source: the databases.
+        runs: how often each query runs.
+        limits: the limits of a query; None for the defaults.
+    """
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
 
@@ -176,7 +190,14 @@ def measure_speeds(
 def add_r_ves(
     directory: RunDirectory, tasks: BirdTasks, records: Sequence[Mapping[str, Any]], runs: int
 ) -> None:
-    """Measure the R-VES of a run's submissions, save it, and print the official table of EX and R-VES."""
+    """Measure the R-VES of a run's submissions, save it in the run folder, and print the official table.
+
+    Args:
+        directory: the run folder.
+        tasks: the tasks of the run, which have the gold.
+        records: the lines of the run's runs.jsonl.
+        runs: how often each query runs.
+    """
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (
         METRIC_TITLES,

@@ -1,6 +1,7 @@
 """Options that several commands share, such as `--agent`, `--seed`, `--resume` and `--dialect`.
 
-Every command imports this module, even to show its help, so other modules are imported where they are used.
+Every command imports this module, even to show its help. Therefore, other modules are imported only where
+they are used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Dialect = Annotated[
     str,
     typer.Option(
         "--dialect",
-        help="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and loads "
+        help="Where the databases run: sqlite, or postgres (birdenv starts its own server, and loads "
         "missing databases from the folder's dumps or SQLite files).",
     ),
 ]
@@ -41,9 +42,9 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Open the databases of a folder as `--dialect` and `--dsn` say, and print which are loaded.
+    """Open the databases in a folder with the dialect and server of the options, and print what is loaded.
 
-    Raises the same errors as `open_source`.
+    Raises the errors of `birdenv.databases.open_source`.
     """
     from birdenv.databases import open_source
 
@@ -51,7 +52,7 @@ def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.Datab
 
 
 def save_defects(path: Path, defects: Defects) -> None:
-    """Write a list of defective tasks, and print its path."""
+    """Write a list of defective tasks to a file, and print its path."""
     from birdenv.tasks import write_defects
 
     write_defects(path, defects)
@@ -60,7 +61,7 @@ def save_defects(path: Path, defects: Defects) -> None:
 
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="The agent: a name (see above), name:argument, or module:factory."),
+    typer.Option("--agent", help="The agent: a name such as oracle, name:argument, or module:factory."),
 ]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
@@ -80,11 +81,11 @@ FailDoubtful = Annotated[
     bool,
     typer.Option(
         "--fail-doubtful",
-        help="Fail submissions that pass but read no table, or change the data in another way than the gold "
+        help="Fail submissions that pass but read no table, or change the data differently from the gold "
         "(profile strict).",
     ),
 ]
-Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
+Run = Annotated[Path, typer.Argument(help="A run-... folder, or its parent folder for the latest run.")]
 DataFile = Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")]
 DataFolder = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
@@ -103,16 +104,16 @@ Seed = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
+        "--output", "-o", help="Parent of the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options with which a run was started, so that it can be resumed.
+    """Return the options with which a run was started, so that `--resume` can use them.
 
     Raises:
-        InputError: there is no such run, or another command made it.
+        InputError: there is no such run, or a different command started it.
     """
     from birdenv.runs import RunDirectory
 
@@ -133,7 +134,10 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the command and its options, without passwords, as `--resume` reads them in `config.json`."""
+    """Return the name and the options of a command, without passwords, as a part of `config.json`.
+
+    `--resume` reads the options from there.
+    """
     given: dict[str, Any] = {}
     for option, value in values.items():
         is_given = value is not None and value is not False and value != []  # 0 is a value
@@ -159,7 +163,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Options for where the records of a run go."""
+    """The options that decide where a run is recorded and what is printed."""
 
     output: Output = None
     resume: Resume = None
@@ -178,10 +182,15 @@ USER_SETTINGS: Final = ("user_model", "user_base_url", "user_prompts")
 
 
 def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> None:
-    """Raise an error if an option for language models was given but has no effect on any player.
+    """Raise an error if an option for language models has no effect.
+
+    Args:
+        models: the options for language models.
+        agent: the agent's spec.
+        others: the specs of the other players.
 
     Raises:
-        InputError: an option has no effect, because no player that it concerns is a language model.
+        InputError: no player that an option concerns is a language model.
     """
     from birdenv.llm import ModelSettings
 

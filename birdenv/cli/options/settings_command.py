@@ -1,8 +1,8 @@
-"""A command whose options come from the settings of a game and from groups of further options.
+"""A command whose options are the settings of a game, the settings of a run, and further groups of options.
 
-Typer derives options from the parameters of a function. Here, however, the game may be an argument of the
-command, and the list of options depends on the game. Each group of options is therefore made into a small
-Typer command. The settings command takes its options from these small commands, which also convert values.
+Typer derives options from the parameters of a function. Here, the options depend on the game, which may be an
+argument of the command. Therefore, each group of options is made into a small Typer command, from which the
+settings command takes the options and the conversion of their values.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _PLAIN = (int, float, str, bool, Path)
 
 @dataclass
 class Choices:
-    """What was chosen on the command line.
+    """The values of all options on the command line.
 
     Attributes:
         settings: the given settings of the game, by name.
-        players: the given players of the other seats, by seat name.
-        groups: an object with the values of each group of options.
+        players: the given players of the other seats, by the name of the seat.
+        groups: the values of each further group of options, as an instance of the group's class.
         command: the name of the command.
-        given: all option values, by parameter name.
+        given: the values of all options, by the name of the parameter.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
@@ -66,36 +66,36 @@ class Choices:
 
     @property
     def run(self) -> RunSettings:
-        """The settings of the run, including those of its language models."""
+        """Return the settings of the run, including those of its language models."""
         return self.group(RunSettings).model_copy(update={"models": self.models})
 
     @property
     def agent(self) -> str:
-        """The agent's spec. If a model is given but no agent, the model is the agent."""
+        """Return the agent's spec. If only a model was given, the agent is that model."""
         model = self.models.model
         return f"llm:{model}" if model and self.agent_is_default else self.group(AgentOptions).agent
 
     @property
     def models(self) -> ModelSettings:
-        """The settings of language models."""
+        """Return the settings of the language models."""
         return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the group of options that is an instance of `kind`."""
+        """Return the values of the group of options that has the class `kind`."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return what was chosen on the command line of a settings command."""
+    """Return the values of the options, in a command whose class is `SettingsCommand`."""
     found: Choices = context.obj
     return found
 
 
 class SettingsCommand(TyperCommand):
-    """A command with an option for each setting of its game, and with groups of further options.
+    """A command with an option for each setting of its game, and with further groups of options.
 
-    The function of the command reads these options with `choices(context)`. Its parameters are only the
-    arguments and options that belong to this command alone.
+    The function of the command reads these options with `choices(context)`. Its own parameters are only the
+    arguments and options that no game and no group has.
     """
 
     game_name: ClassVar[str | None] = None
@@ -159,7 +159,7 @@ class SettingsCommand(TyperCommand):
         return super().invoke(ctx)
 
     def _first_look(self, ctx: Any, args: Sequence[str]) -> Mapping[str, Any]:
-        """Return the values, as texts, of the parameters that are known so far."""
+        """Return the values of the options that are known before the game's options are added."""
         look = type(ctx)(self, info_name=ctx.info_name, parent=ctx.parent, ignore_unknown_options=True)
         look.allow_extra_args = True
         seen: Mapping[str, Any] = self.make_parser(look).parse_args(args=list(args))[0]
@@ -178,7 +178,10 @@ class SettingsCommand(TyperCommand):
         self._add(game, [each for each in parameters if each is not None])
 
     def _of_settings(self, model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-        """Yield a parameter for each described field. A run does not record the defaults of models."""
+        """Yield a parameter for each field with a description.
+
+        Settings of models have no default here, so that a run records only the values that were given.
+        """
         for name, of in model.model_fields.items():
             if of.description and name not in self.without:
                 default = None if model is ModelSettings else of.default
@@ -187,7 +190,7 @@ class SettingsCommand(TyperCommand):
                 yield _parameter(name, default, Annotated[hint, option])
 
     def _add(self, declared: Any, parameters: Iterable[inspect.Parameter]) -> None:
-        """Take over the options that Typer derives from parameters."""
+        """Add the options that Typer derives from the parameters."""
         part = _command_of(parameters)
         self._parts.append((declared, part))
         self._taken |= {name for each in part.params for name in each.opts}
@@ -197,7 +200,7 @@ class SettingsCommand(TyperCommand):
         self.params.sort(key=self._place)
 
     def _check_own_seat(self, args: Sequence[str]) -> None:
-        """Reject an option that names the agent's own seat."""
+        """Raise an error if an option names the player of the agent's own seat."""
         if self._game is None or self.seats != "others":
             return
         own = f"--{self._game.seat_names[self._game.evaluated]}"
@@ -205,11 +208,11 @@ class SettingsCommand(TyperCommand):
             raise InputError(f"{own} is the seat of the agent: name its player with --agent")
 
     def _place(self, parameter: Any) -> int:
-        """Return the rank of a parameter in the help: arguments, game and run, other options, models."""
+        """Return the rank of an option in the help: arguments, game and run, other options, models."""
         return 0 if parameter.param_type_name == "argument" else self._places.get(parameter.name, 2)
 
     def _aliases(self) -> dict[str, str]:
-        """Return the options by the names that settings have in Python, if the two differ."""
+        """Return the options whose names differ from their settings' names, by the names of the settings."""
         fields = {} if self._game is None else self._game.settings.model_fields
         return {
             dashed: _names(name, of)[0].removeprefix("--")
@@ -219,14 +222,14 @@ class SettingsCommand(TyperCommand):
 
 
 def option_names(model: type[BaseModel]) -> dict[str, str]:
-    """Return the command-line name of each setting, such as `--database` or `DATA_DIR`."""
+    """Return the name of each setting on the command line, such as `--database` or `DATA_DIR`."""
     fields = model.model_fields.items()
     return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
 
 
 @contextmanager
 def named_options(model: type[BaseModel]) -> Iterator[None]:
-    """Turn an error about a setting into an `InputError` that names the option of the setting."""
+    """Turn a `SettingError` into an `InputError` that names the option of the setting."""
     try:
         yield
     except SettingError as error:
@@ -234,7 +237,7 @@ def named_options(model: type[BaseModel]) -> Iterator[None]:
 
 
 def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given settings of a game, from values by the names of parameters."""
+    """Return the settings of a game from the values of its options."""
     chosen: dict[str, Any] = {}
     for name, declared in model.model_fields.items():
         value = values.get(_field_name(name, declared))
@@ -251,7 +254,7 @@ def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _source(context: Any, name: str) -> str:
-    """Return the source of a value: `COMMANDLINE`, `DEFAULT_MAP` (from a resumed run), or `DEFAULT`."""
+    """Return the origin of a value: `COMMANDLINE`, `DEFAULT_MAP` (from a resumed run), or `DEFAULT`."""
     source = context.get_parameter_source(name)
     return "DEFAULT" if source is None else str(source.name)
 
@@ -279,7 +282,7 @@ def _of_dataclass(group: Any) -> Iterator[inspect.Parameter]:
 
 
 def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -> inspect.Parameter | None:
-    """Return the parameter of a setting, or None if the command already uses its names."""
+    """Return a parameter for a setting, or None if the command already has an option with its name."""
     option, hint = _option(of), _plain(of.annotation)
     if option.path:
         hint = Path
@@ -303,7 +306,7 @@ def _option(of: FieldInfo) -> Option:
 
 
 def _help(of: FieldInfo) -> str:
-    """Return the description of a setting, followed by its bounds."""
+    """Return the description of a setting, followed by the limits of its value."""
     bounds, text = bounds_in_words(of), of.description or ""
     return f"{text} {bounds.capitalize()}." if bounds and text else text
 
@@ -318,12 +321,12 @@ def _field_name(name: str, of: FieldInfo) -> str:
 
 
 def _is_negated(name: str, of: FieldInfo) -> bool:
-    """Return True if the option switches off a default, such as `--no-evidence`."""
+    """Return whether the option switches off a setting that is on by default, such as `--no-evidence`."""
     return of.default is True and _names(name, of)[0].startswith("--no-")
 
 
 def _plain(hint: Any) -> Any:
-    """Return the type of an option. Bounds and choices are checked later, with the settings."""
+    """Return the type to which Typer converts a value. Limits and choices are checked later."""
     of_optional = [kind for kind in get_args(hint) if kind is not NoneType]
     kind = of_optional[0] if NoneType in get_args(hint) else hint
     if get_origin(kind) in (tuple, list):

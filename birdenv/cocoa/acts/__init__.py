@@ -10,19 +10,8 @@ episode. A `Listener` follows a dialogue as one seat sees it, and returns the ac
 the situation. `DialogueTokens` converts everything that a seat hears and says to tokens for sequence models.
 """
 
-from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords
-from birdenv.cocoa.acts._listener import Act, Listener, intent_of
-from birdenv.cocoa.acts._tokens import DialogueTokens, is_word
-from birdenv.cocoa.acts._turns import SeenMove, Transcripts
+from birdenv.cocoa.acts._lexicon import Lexicon
+from birdenv.cocoa.acts._listener import Act, Listener
+from birdenv.cocoa.acts._turns import Transcripts
 
-__all__ = [
-    "Act",
-    "DialogueTokens",
-    "Lexicon",
-    "Listener",
-    "PriceWords",
-    "SeenMove",
-    "Transcripts",
-    "intent_of",
-    "is_word",
-]
+__all__ = ["Act", "Lexicon", "Listener", "Transcripts"]

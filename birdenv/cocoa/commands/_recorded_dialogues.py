@@ -72,7 +72,7 @@ def read_dialogues(
         else:
             found += read_examples(path, known)
     if not found:
-        raise InputError(f"{paths[0]} holds no finished dialogue")
+        raise InputError(f"{paths[0]} contains no finished dialogue")
     return found, settings | further
 
 
@@ -84,7 +84,7 @@ def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
         return {}
     name, settings = played_game(folder)
     if name != game.name:
-        raise InputError(f"{folder} holds dialogues of {name}, not of {game.name}")
+        raise InputError(f"{folder} contains dialogues of {name}, not of {game.name}")
     return settings
 
 

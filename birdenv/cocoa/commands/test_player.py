@@ -87,7 +87,7 @@ def test_player(
         examples, settings = read_dialogues(found, data, scenarios, given)
         with Transcripts(found, examples, settings) as transcripts:
             for figures in tested:
-                figures["moves"] = foretold(transcripts, figures["player"], seed)
+                figures["moves"] = predicted_moves(transcripts, figures["player"], seed)
                 print_table(f"{figures['player']} on {len(examples)} dialogues", figures["moves"])
     for figures in tested if selfplay else ():
         sitting = _sitting(found, figures["player"], partner)
@@ -101,9 +101,9 @@ def test_player(
         write_text(output, json.dumps(_as_json(told), indent=1) + "\n")
 
 
-def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
+def predicted_moves(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
     """Return how well a player predicts the moves of recorded dialogues, and print its time per move."""
-    from birdenv.cocoa.player_evaluation import foretell
+    from birdenv.cocoa.player_evaluation import predict_moves
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
 
@@ -111,7 +111,7 @@ def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]
     factory, argument = player_factory(player, AGENTS, game.name)
     seats = {seat for seat in range(len(game.seats)) if _can_sit(player, game, seat)}
     with progress_bar(f"testing on {len(transcripts)} dialogues") as progress:
-        found = foretell(transcripts, factory, argument, seed, progress, seats)
+        found = predict_moves(transcripts, factory, argument, seed, progress, seats)
     if found.seconds:
         print(f"{player} takes {found.time_of_a_move} for a move", file=sys.stderr)
     return found.figures()

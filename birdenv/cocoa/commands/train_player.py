@@ -19,7 +19,7 @@ from birdenv.cocoa.commands._recorded_dialogues import (
     progress_bar,
     read_dialogues,
 )
-from birdenv.cocoa.commands.test_player import foretold, print_table
+from birdenv.cocoa.commands.test_player import predicted_moves, print_table
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
 
@@ -47,8 +47,8 @@ def train_player(
         str,
         typer.Option(
             "--kind",
-            help="learned: draws acts and says them in words of the dialogues; hybrid: chooses among the "
-            "moves of rulebased; retrieval: does what was done in the most similar situation; neural: a "
+            help="learned: samples acts, and words them as in the dialogues; hybrid: chooses among the "
+            "moves of rulebased; retrieval: repeats the move from the most similar situation; neural: a "
             "recurrent network that generates words and actions.",
         ),
     ] = "learned",
@@ -115,7 +115,7 @@ def train_player(
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
-            figures = foretold(transcripts, f"{kind}:{out}", seed)
+            figures = predicted_moves(transcripts, f"{kind}:{out}", seed)
         print_table(f"{len(held_out)} dialogues held out", figures)
 
 

@@ -6,14 +6,7 @@ Path("corpus.html").write_text(page(analysis))
 """
 
 from birdenv.cocoa.corpus._analysis import Analysis, analyse
-from birdenv.cocoa.corpus._corpus import (
-    CorpusDialogue,
-    file_dialogues,
-    game_of,
-    listed_dialogues,
-    read_dialogues,
-    run_dialogues,
-)
+from birdenv.cocoa.corpus._corpus import CorpusDialogue, game_of, read_dialogues
 from birdenv.cocoa.corpus._page import page
 from birdenv.cocoa.corpus._rater_answers import Rated
 from birdenv.statistics import number
@@ -23,11 +16,8 @@ __all__ = [
     "CorpusDialogue",
     "Rated",
     "analyse",
-    "file_dialogues",
     "game_of",
-    "listed_dialogues",
     "number",
     "page",
     "read_dialogues",
-    "run_dialogues",
 ]

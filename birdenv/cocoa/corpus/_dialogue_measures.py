@@ -190,7 +190,7 @@ def _no_seconds(readings: Sequence[MeasuredDialogue]) -> str:
 def _no_questions(readings: Sequence[MeasuredDialogue]) -> str:
     if any(each.dialogue.counts for each in readings):
         return "the simulated user answered no question"
-    return "only the private record of a run tells what was asked; studies and files have none"
+    return "what was asked is only in the private record of a run, not in studies or files"
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:

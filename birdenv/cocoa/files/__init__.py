@@ -9,10 +9,8 @@ that the reader accepts.
 
 from birdenv.cocoa.files._dialogue_files import (
     Dataset,
-    EventRecord,
     ExampleRecord,
     as_examples,
-    read_dataset,
     read_examples,
     write_examples,
 )
@@ -30,14 +28,12 @@ from birdenv.cocoa.files._scenarios import (
 __all__ = [
     "Attribute",
     "Dataset",
-    "EventRecord",
     "ExampleRecord",
     "Scenario",
     "Schema",
     "as_examples",
     "as_scenario",
     "game_of_knowledge",
-    "read_dataset",
     "read_examples",
     "read_scenarios",
     "read_schema",

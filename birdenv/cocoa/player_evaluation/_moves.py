@@ -14,7 +14,7 @@ from birdenv.cocoa.acts import Act, Listener, Transcripts
 from birdenv.dialogue import Move, View
 from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.move import Event, as_move
-from birdenv.dialogue.players import Player, PlayerFactory
+from birdenv.dialogue.players import Player, PlayerFactory, close_players
 from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
@@ -22,7 +22,7 @@ _NEAR: Final = 0.05  # the largest relative difference of prices that count as e
 
 
 @runtime_checkable
-class Foretells(Protocol):
+class PredictsActs(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
@@ -37,7 +37,7 @@ class Foretells(Protocol):
 
 
 @runtime_checkable
-class ForetellsWords(Protocol):
+class PredictsWords(Protocol):
     """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
@@ -48,7 +48,7 @@ class ForetellsWords(Protocol):
 
 
 @dataclass
-class Foretold:
+class MovePredictions:
     """The results of comparing a player's predictions with recorded moves.
 
     Attributes:
@@ -150,14 +150,14 @@ def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure
     return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 
-def foretell(
+def predict_moves(
     transcripts: Transcripts,
     factory: PlayerFactory,
     argument: str,
     seed: int = 0,
     progress: Callable[[float], None] = lambda share: None,
     seats: Collection[int] | None = None,
-) -> Foretold:
+) -> MovePredictions:
     """Return how well a player predicts the moves of recorded dialogues.
 
     The player is asked for a move at every turn, but the dialogue continues with the recorded move.
@@ -171,7 +171,7 @@ def foretell(
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
         seats: the seats whose moves are predicted (default: all).
     """
-    found = Foretold(dialogues=len(transcripts))
+    found = MovePredictions(dialogues=len(transcripts))
     made: Counter[Act] = Counter()
     ids = transcripts.ids
     for place in range(len(transcripts)):
@@ -185,35 +185,32 @@ def foretell(
                 if view.seat not in players:
                     context = transcripts.arena.context(dialogue, ids[place], view.seat, seed=seed)
                     player = factory(argument, context)
-                    if isinstance(player, Foretells):
+                    if isinstance(player, PredictsActs):
                         player.is_greedy = True
                     players[view.seat] = player, Listener(view, transcripts.game)
                 player, listener = players[view.seat]
                 listener.follow(view)
                 made[_compare(found, player, listener, view, move)] += 1
-        for player, _ in players.values():
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(player for player, _ in players.values())
         progress((place + 1) / len(transcripts))
     found.frequent = max(made.values(), default=0)
     return found
 
 
-def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
+def _compare(found: MovePredictions, player: Player, listener: Listener, view: View, move: Move) -> Act:
     """Compare a recorded move with the player's move, add the result to `found`, and return the act."""
     began = process_time()
     guess = as_move(player.move(view))
     found.seconds.append(process_time() - began)
     act, _ = listener.act_of(move, view)
     found.moves += 1
-    if isinstance(player, Foretells):
+    if isinstance(player, PredictsActs):
         known = player.probabilities(view)
         if act in known:
             found.surprise.append(-log(max(known[act], _LEAST)))
         else:
             found.unknown += 1
-    if isinstance(player, ForetellsWords):
+    if isinstance(player, PredictsWords):
         heard, own = player.surprise(view, move)
         found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
         found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))

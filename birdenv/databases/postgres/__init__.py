@@ -11,21 +11,14 @@ A template database holds the contents of one benchmark database, and its commen
 
 from __future__ import annotations
 
-from birdenv.databases.postgres._episode import PostgresDatabase
-from birdenv.databases.postgres._read_only_queries import PostgresQueries, ServerVersion
+from birdenv.databases.postgres._read_only_queries import PostgresQueries
 from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.clones._leftovers import Leftover, leftovers, remove_leftovers
-from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
+from birdenv.databases.postgres.loading._dumps import find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
-from birdenv.databases.postgres.loading._loading import (
-    OFFICIAL_SETS,
-    OWNER,
-    Loaded,
-    read_expectations,
-)
+from birdenv.databases.postgres.loading._loading import OFFICIAL_SETS, Loaded, read_expectations
 from birdenv.databases.postgres.loading._templates import (
     Template,
-    database_name,
     differences,
     find_template,
     templates,
@@ -43,20 +36,15 @@ from birdenv.databases.postgres.server._server import (
 __all__ = [
     "DSN_VARIABLE",
     "OFFICIAL_SETS",
-    "OWNER",
     "Cluster",
-    "Dump",
     "Leftover",
     "Loaded",
-    "PostgresDatabase",
     "PostgresFolderSource",
     "PostgresQueries",
     "PostgresServer",
     "PostgresSource",
     "ServerError",
-    "ServerVersion",
     "Template",
-    "database_name",
     "differences",
     "find_dumps",
     "find_server",

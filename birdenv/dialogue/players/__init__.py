@@ -1,4 +1,4 @@
-"""Players: their protocol, their creation from specs, objects or functions, and the loops that play them."""
+"""The protocol for players, functions that create players, and the loops that ask players for moves."""
 
 from birdenv.dialogue.players._player import (
     SILENT_ROUNDS,
@@ -6,9 +6,9 @@ from birdenv.dialogue.players._player import (
     PlayerContext,
     PlayerFactory,
     SeatError,
-    SeesEnd,
     Watched,
     advance,
+    close_players,
     play,
     seat_rng,
 )
@@ -23,10 +23,10 @@ __all__ = [
     "PlayerFactory",
     "PlayerSpec",
     "SeatError",
-    "SeesEnd",
     "Watched",
     "advance",
     "as_factory",
+    "close_players",
     "play",
     "player_names",
     "plays",

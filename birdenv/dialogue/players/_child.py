@@ -1,4 +1,4 @@
-"""The child process that runs players of other packages, with a thread and a connection for each episode."""
+"""The child process that runs other packages' players, with a thread and a connection for each episode."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, cast
 
 from birdenv.dialogue import PlayerContext, View
-from birdenv.dialogue.players import PlayerSpec
+from birdenv.dialogue.players import PlayerSpec, close_players
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InputError, describe_error
 from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:
-    """Serve the parent process until it closes the connection. What players print goes to standard error."""
+    """Serve the parent process until it closes the connection. Players' output goes to standard error."""
     sys.stdout = sys.stderr
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     players = _Players()
@@ -60,9 +60,7 @@ class _Seat:
         return _outcome(lambda: getattr(self, f"_{kind}")(*values))
 
     def close(self) -> None:
-        close = getattr(self._player, "close", None)
-        if callable(close):
-            close()
+        close_players([self._player])
 
     def _new(self, context: PlayerContext) -> None:
         self._player = self._players.make(context)

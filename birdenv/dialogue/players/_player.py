@@ -1,8 +1,8 @@
-"""The protocol, context and errors of players, and the loops that ask players for their moves."""
+"""The protocol, context and errors for players, and the loops that ask players for moves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
@@ -15,13 +15,22 @@ from birdenv.errors import BirdenvError, InfrastructureError
 class Player(Protocol):
     """The player of one seat in one episode.
 
-    Three further methods are optional. `usage() -> Usage | None` is called when the episode is over.
-    `close()` releases resources. If an interrupted dialogue is resumed, `remember(view, move)` tells the new
-    player each move that was made for a view; a player without this method is asked for these moves again.
+    Three additional methods are optional. `usage() -> Usage | None` is called when the episode is over.
+    `close()` releases resources. When an interrupted dialogue is resumed, `remember(view, move)` tells the
+    new player which move was made for each view; a player that lacks this method is asked for these moves
+    again.
     """
 
     def move(self, view: View) -> Move | None:
         """Return a move, or None to wait until the next event. `view` is everything that the seat may see."""
+
+
+def close_players(players: Iterable[Player | None]) -> None:
+    """Close all players that have a `close` method."""
+    for player in players:
+        close = getattr(player, "close", None)
+        if callable(close):
+            close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +46,12 @@ class PlayerContext:
         rng: a random generator, seeded by the run's seed, the task, `repeat` and the seat.
         brief: the private knowledge of the seat, such as the annotations for the simulated user; None for an
             evaluated seat.
-        tasks: the public descriptions of all tasks in the file, in the order of the file.
-        options: the settings of the run for players, by name.
-        repeat: which of several episodes of the task this is, from 0.
+        tasks: the public descriptions of all tasks in the file, in file order.
+        options: the run's settings for players, by name.
+        repeat: the number of this episode among several episodes of the task, from 0.
         legal: the names of the actions that are possible in the first move; empty if another seat begins.
-        models: the language models of the run (`birdenv.llm.Models`); None outside of runs, and for players
-            of other packages.
+        models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players from
+            other packages.
     """
 
     game: str
@@ -66,21 +75,21 @@ the context."""
 
 @runtime_checkable
 class SeesEnd(Protocol):
-    """A player with a method that is called at the end of the dialogue."""
+    """A player that is notified at the end of the dialogue."""
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Receive the last view of the seat, and the public outcome with the reward of the seat."""
+        """Receive the seat's last view, and the public outcome with the seat's reward."""
 
 
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
-    """Return the random generator for the player of one seat in one episode.
+    """Return the random generator for one seat's player in one episode.
 
-    Equal arguments give the same random numbers in every process, whatever the hash seed.
+    Equal arguments give the same random numbers in every process, regardless of the hash seed.
 
     Args:
         seed: the seed of the run.
         instance_id: the id of the task.
-        repeat: which of several episodes of the task this is, from 0.
+        repeat: the number of this episode among several episodes of the task, from 0.
         seat: the index of the seat.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
@@ -88,7 +97,7 @@ def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Ran
 
 
 class SeatError(BirdenvError):
-    """The player of a seat raised an error, or returned something that is not a move.
+    """A player raised an error, or returned something that is not a move.
 
     Attributes:
         seat: the index of the seat.
@@ -102,7 +111,7 @@ class SeatError(BirdenvError):
 
 
 class Watched:
-    """A wrapper around a player, which raises `SeatError` if the player fails.
+    """A wrapper that raises `SeatError` if the wrapped player fails.
 
     Attributes:
         left: `left` if the last move was to quit, `said nothing` if the player waited, and otherwise empty.
@@ -114,7 +123,7 @@ class Watched:
         self._seat = seat
 
     def move(self, view: View) -> Move | None:
-        """Return the move of the player.
+        """Return the player's move.
 
         Raises:
             InfrastructureError: a resource that the player needs failed.
@@ -130,7 +139,7 @@ class Watched:
             raise SeatError(self._seat, error) from error
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Call the player's method `see_end`, if it has one.
+        """Call the player's `see_end` method, if there is one.
 
         Raises:
             SeatError: the method raised an exception.
@@ -161,8 +170,8 @@ def play(
     Args:
         dialogue: the dialogue.
         players: the player of each seat; a seat with None is never asked.
-        first: the index of the seat with which each round begins.
-        patience: the number of rounds without a move after which the dialogue ends as `silence`.
+        first: the index of the seat that begins each round.
+        patience: the number of consecutive rounds without a move after which the dialogue ends as `silence`.
         most_events: the number of events after which the dialogue ends as `event limit`; None for no limit.
 
     Raises:

@@ -1,6 +1,6 @@
-"""Creation of players from specs, objects and functions.
+"""Create players from specs, objects and functions.
 
-A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names are entry points of
+A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names are entry points in
 the groups `birdenv.agents` (for the evaluated seat) and `birdenv.users` (for the other seats).
 """
 
@@ -52,7 +52,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a player factory as suitable only for the named games, so that it is not listed for other games.
+    """Mark a player factory as suitable for only the named games. It is not listed for other games.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -68,12 +68,12 @@ def plays(*games: str) -> Callable[[_F], _F]:
 
 
 def as_factory(found: Any, name: str) -> PlayerFactory:
-    """Return a factory of players for any object that a caller may pass as a player.
+    """Return a player factory for any object that a caller can pass as a player.
 
     Args:
-        found: a function or class that creates a player, with the arguments `argument` and `context` or
-            without arguments; a function that takes a view and returns a move; or a player, which then plays
-            all episodes in turn.
+        found: a function or class that creates a player, and takes either the arguments `argument` and
+            `context` or no arguments; a function that takes a view and returns a move; or a player, which
+            then plays all episodes in turn.
         name: the name of the player, for error messages.
 
     Raises:
@@ -124,12 +124,13 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A spec: text that names a player, such as `rule` or `module:factory:argument`.
+    """A player spec: text that names a player, such as `rule` or `module:factory:argument`.
 
     Attributes:
         spec: the text.
-        group: the group of entry points in which the name is looked up.
-        game: the name of the game whose players error messages list; empty to list the players of all games.
+        group: the entry-point group to look up the name in.
+        game: the name of a game. Error messages list the players for this game or, if the name is empty, for
+            all games.
     """
 
     spec: str
@@ -143,12 +144,12 @@ class PlayerSpec:
 
     @property
     def is_ours(self) -> bool:
-        """Return True if the player ships with birdenv, so that it may run in a process with private data."""
+        """Return True if the player ships with birdenv, so it can run in a process that has private data."""
         entry = self._entry()
         return entry is not None and ships_with_birdenv(entry)
 
     def check(self) -> None:
-        """Check, without importing the player, that the spec may name a player.
+        """Check that the spec could name a player, without importing the player.
 
         Raises:
             InputError: the name is unknown and does not look like `module:factory`; the message lists the
@@ -162,7 +163,7 @@ class PlayerSpec:
     def load(self) -> tuple[PlayerFactory, str]:
         """Import the player's factory, and return the factory and its argument.
 
-        Call this method only in a process in which the player may run, because importing runs its code.
+        Call this method only in a process that may run the player, because importing it runs its code.
 
         Raises:
             InputError: there is no such player, or its import fails.
@@ -204,9 +205,9 @@ class PlayerSpec:
 
 
 def player_names(group: str = AGENTS, game: str = "") -> list[str]:
-    """Return the names of the installed players in a group of entry points, sorted.
+    """Return the sorted names of the installed players in an entry-point group.
 
-    With `game`, only players that can play this game are listed.
+    If `game` is given, only players that can play this game are returned.
     """
     return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
 

@@ -1,6 +1,6 @@
-"""The candidate setting: environments to learn when a question is worth its price.
+"""The candidate setting: environments for learning when a question is worth its price.
 
-The agent chooses among fixed questions and candidate statements of SQL, so its actions and observations are
+The agent chooses among fixed questions and candidate SQL statements, so its actions and observations are
 numbers.
 """
 

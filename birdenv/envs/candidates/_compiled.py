@@ -1,4 +1,4 @@
-"""Episodes of the candidate setting that are computed from tables, with the same results as in dialogues.
+"""Candidate-setting episodes that are computed from tables, with the same results as in dialogues.
 
 `CompiledEpisodes` is a batch of episodes, and `CompiledSession` a single episode.
 """
@@ -28,11 +28,10 @@ class CompiledEpisodes:
     Attributes:
         layout: the numbers of spans and candidates, and the indices of the actions.
         tables: the compiled tables of the tasks.
-        state: the part of the episodes that agents see, from which observations and masks are computed.
+        state: the part of the episodes that agents can see. Observations and masks are computed from it.
         tasks: the index of each episode's task. Shape (n,).
         stages: the index in `tables` of each episode's current stage. Shape (n,).
-        order: the indices of the stage's candidates, in the order in which the agent sees the candidates.
-            Shape (n, candidates).
+        order: the indices of the stage's candidates, in the order shown to the agent. Shape (n, candidates).
         attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
     """
 
@@ -55,7 +54,7 @@ class CompiledEpisodes:
         Args:
             who: the indices of the episodes in the batch.
             drawn: the random choices of these episodes.
-            stages: the index in the tables of the first stage of each of these episodes.
+            stages: for each of these episodes, the index of its first stage in the tables.
         """
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
@@ -150,11 +149,11 @@ class CompiledEpisodes:
 
 
 class CompiledSession:
-    """An episode that is computed from compiled tables, with the interface of `CandidatesSession`.
+    """An episode computed from compiled tables, with the same interface as `CandidatesSession`.
 
     Attributes:
         task: the index of the task.
-        open: True until the episode is over.
+        open: True while the episode is running.
     """
 
     def __init__(
@@ -168,7 +167,7 @@ class CompiledSession:
         self._submitted: list[dict[str, Any]] = []
 
     def act(self, action: int) -> Played:
-        """Play an action, given by its index (see `Layout`)."""
+        """Play the action with this index (see `Layout`)."""
         episodes, tables, layout = self._episodes, self._episodes.tables, self._episodes.layout
         stage, attempt = int(episodes.stages[0]), int(episodes.attempts[0])
         allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])

@@ -1,4 +1,4 @@
-"""The Gymnasium environment of the candidate setting."""
+"""The Gymnasium environment for the candidate setting."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """c-Interact as a choice among fixed questions, each with a price, and candidate statements of SQL.
+    """c-Interact as a choice among fixed questions, which have a price, and candidate SQL statements.
 
     Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask a
     useless question; execute candidate j; submit candidate j; give up. `action_masks()` returns the possible
     actions. An impossible action is refused, which costs a question or an attempt.
 
     Observation: a `Dict` of flat `Box` spaces from 0 to 1: `spans`, `candidates` and `episode`. They are
-    computed from what the system's seat may see: request, schema, knowledge, candidates, answers and results.
-    Candidates are shuffled in each episode.
+    computed only from what the system's seat can see: request, schema, knowledge, candidates, answers and
+    results. Candidates are shuffled in each episode.
 
     The rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode
     and is part of the observation.
 
-    Episodes are computed from tables. The tables of a task are compiled when the task is first played, unless
-    they were saved earlier, for example by a batch (`CInteractCandidatesVectorEnv`). A dialogue is played
-    instead if there is a `render_mode`, if the profile is not `strict`, if the user or the rewards are not
-    the default, or if a task cannot be compiled. Observations, rewards and infos are the same in both cases.
+    Episodes are computed from tables. The tables for a task are compiled when the task is first played,
+    unless they have been saved before, for example by a batch (`CInteractCandidatesVectorEnv`). A dialogue is
+    played instead if there is a `render_mode`, if the profile is not `strict`, if the user or the rewards are
+    not the default, or if a task cannot be compiled. Observations, rewards and infos are the same in both
+    cases.
 
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
@@ -53,10 +54,10 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity. This is
             drawn for each ambiguity in each episode.
         questions: the maximum number of questions in every task.
-        candidates: prediction files whose statements replace the tasks' own candidates.
+        candidates: prediction files with statements that replace the tasks' own candidates.
         max_spans: the maximum number of spans to ask about; later spans of the request are left out.
-        max_candidates: the maximum number of candidates of a task.
-        **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
+        max_candidates: the maximum number of candidates for a task.
+        **settings: the settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
     Attributes:
         layout: the numbers of spans and candidates, and the indices of the actions.
@@ -112,9 +113,9 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode with a random task, or with a task that `options` select.
+        """Start an episode with a random task, or with the task that `options` selects.
 
-        All requests are equally likely, even if several tasks have the same request with different meanings.
+        All requests are equally likely, even if several tasks give the same request different meanings.
 
         Args:
             seed: the seed for all later random choices.
@@ -154,12 +155,12 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._observation(), played.reward, played.terminated, played.truncated, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the actions that are possible now, shape (actions,)."""
+        """Return a mask of the actions that are possible now, with the shape (actions,)."""
         masks: npt.NDArray[np.bool_] = self._state.masks()[0]
         return masks
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or None without a `render_mode`."""
+        """Return the dialogue so far (`ansi`), or None if there is no `render_mode`."""
         if not isinstance(self._session, CandidatesSession):
             return None
         return transcript_text(self._title(self._session.task), self._session.dialogue, 0)

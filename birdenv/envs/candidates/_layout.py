@@ -11,7 +11,7 @@ MAX_POINTS: Final = 8
 
 
 class Columns(IntEnum):
-    """The base class for the columns of a table in the observation. The value of a member is its index."""
+    """The base class for the columns of an observation table. A member's value is the column's index."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -21,7 +21,7 @@ class Columns(IntEnum):
 class SpanColumn(Columns):
     """The columns that describe a span, that is, a phrase of the request that the agent can ask about.
 
-    Flags are 0 or 1, and all other values lie between 0 and 1. `ASKED` and `INFORMED` change in a phase.
+    Flags are 0 or 1, and all other values lie between 0 and 1. `ASKED` and `INFORMED` change during a phase.
     """
 
     EXISTS = auto()  # flag: the row describes a span
@@ -79,14 +79,14 @@ class EpisodeColumn(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The numbers of spans and candidates of an environment, and the indices of its actions.
+    """The numbers of spans and candidates in an environment, and the indices of its actions.
 
     The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
     candidate j; give up.
 
     Attributes:
-        spans: the maximum number of phrases of a request that the agent can ask about.
-        candidates: the maximum number of candidate statements of a task.
+        spans: the maximum number of phrases in a request that the agent can ask about.
+        candidates: the maximum number of candidate statements for a task.
     """
 
     spans: int

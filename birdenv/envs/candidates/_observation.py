@@ -1,7 +1,7 @@
-"""The state of a batch of candidate episodes, from which observations and action masks are computed.
+"""The state of a batch of candidate episodes, and the observations and action masks computed from it.
 
-A single environment has a batch of one episode, whose state may come from a dialogue. The state of a vector
-environment comes from compiled tables. All observations are computed by the same code.
+A single environment has a batch of one episode, and its state can come from a dialogue. A vector
+environment's state comes from compiled tables. The same code computes all observations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class CandidateState:
-    """The state of n episodes. Candidates are in the order in which the agent sees them.
+    """The state of n episodes. Candidates are in the order shown to the agent.
 
     Attributes:
         layout: the numbers of spans and candidates.
@@ -55,8 +55,8 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            spans: the array `ShownPhase.spans` of each of these episodes.
-            candidates: the array `ShownPhase.candidates`, with the candidates in the order of the episode.
+            spans: the array `ShownPhase.spans` for each of these episodes.
+            candidates: the array `ShownPhase.candidates`, with the candidates in the episode's order.
             readable: the array `ShownPhase.readable`, in the same order.
             phase: 1 for the request, 2 for the follow-up.
         """
@@ -82,7 +82,7 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            question: the index of the question in each of these episodes.
+            question: the index of each episode's question.
             fits: how well each answer fits each candidate (see `ShownPhase.fit`).
         """
         self.asked[who, question] = True
@@ -102,9 +102,9 @@ class CandidateState:
 
         Args:
             who: the indices of the episodes.
-            candidate: the index of the executed candidate in each of these episodes.
+            candidate: the index of each episode's executed candidate.
             rows: the value of `rows_shown` for each result.
-            results: a number for each result; equal results of an episode have equal numbers.
+            results: a number for each result; equal results in an episode have equal numbers.
         """
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
@@ -118,7 +118,7 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Record that the given candidates were submitted in the episodes `who`, and are wrong."""
+        """Record that the given candidates were submitted in the episodes `who` and failed."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:
@@ -126,7 +126,7 @@ class CandidateState:
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of possible actions, shape (n, actions). No action is possible twice in a phase."""
+        """Return a mask of possible actions, shape (n, actions). No action can be repeated in a phase."""
         layout = self.layout
         made = np.ones((len(self.turns_left), layout.actions), np.bool_)
         ask = self.can_ask[:, None]
@@ -171,7 +171,7 @@ class CandidateState:
 
 
 def observation_space(layout: Layout) -> spaces.Dict:
-    """Return the observation space of an episode: flattened tables of numbers from 0 to 1."""
+    """Return the observation space for an episode: flattened tables of numbers from 0 to 1."""
     sizes = {
         "spans": layout.spans * len(SpanColumn),
         "candidates": layout.candidates * len(CandidateColumn),

@@ -1,4 +1,4 @@
-"""A phase of a task as the agent sees it: its spans, its candidates, and how well texts fit the candidates.
+"""A phase of a task as the agent sees it: its spans, its candidates, and how well text fits the candidates.
 
 Spans are phrases of the request that the agent can ask about. Only public text is used. The words of
 requests, answers and SQL are normalised before they are compared.
@@ -99,7 +99,7 @@ STOP: Final = frozenset(
 
 
 class RequestPhrase(NamedTuple):
-    """A phrase of a request with its context.
+    """A phrase in a request, with its context.
 
     Attributes:
         text: the phrase as written in the request.
@@ -116,7 +116,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the phrases of a request in order, without duplicates. Stop words separate phrases."""
+    """Return the distinct phrases in a request, in order. Stop words separate phrases."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
@@ -150,7 +150,7 @@ def question_about(span: str) -> str:
 
 @lru_cache(maxsize=65536)
 def words_of(text: str) -> frozenset[str]:
-    """Return the normalised words of a text, without stop words."""
+    """Return the normalised words in a text, excluding stop words."""
     broken = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").lower()
     for said, meant in _BOUNDS:
         broken = said.sub(meant, broken)
@@ -159,7 +159,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def words_of_sql(sql: str) -> frozenset[str]:
-    """Return the normalised words of an SQL statement: names, literals and operators."""
+    """Return the normalised words in an SQL statement: names, literals and operators."""
     found: set[str] = set()
     for token in tokens(sql):
         if token.kind == "symbol":
@@ -224,10 +224,10 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate, from 0 to 1. The best candidate has 1.
+        """Return how well a text fits each candidate, from 0 to 1, relative to the best fit.
 
         The fit depends on the words that the text shares with a candidate; rare words count more. If the text
-        contains no word in which the candidates differ, all values are 0.
+        contains no word that distinguishes the candidates, all values are 0.
         """
         said = words_of(text)
         found = np.zeros(self._size, np.float32)
@@ -248,7 +248,7 @@ def is_best(fit: Floats) -> Flags:
 
 
 def rows_shown(reply: str, sender: str) -> float:
-    """Return the number of rows in a reply on a logarithmic scale from 0 to 1, or -1 if it has no result."""
+    """Return the number of rows in a reply on a logarithmic scale from 0 to 1; -1 if there is no result."""
     counted = _ROWS.search(reply) if sender == "database" else None
     if counted is None:
         return -1.0

@@ -1,4 +1,4 @@
-"""An episode of the candidate setting, played in a dialogue of c-Interact."""
+"""A candidate-setting episode, played in a c-Interact dialogue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from birdenv.dialogue import Dialogue, Move, Player
-from birdenv.dialogue.players import advance
+from birdenv.dialogue.players import advance, close_players
 from birdenv.envs.candidates._observation import CandidateState
 from birdenv.envs.candidates._phase import USELESS, ShownPhase, question_about, rows_shown
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, UnsureUser, order_by, points_of
@@ -25,7 +25,7 @@ class Played(NamedTuple):
     Attributes:
         reward: the reward of the step, minus the price of a question.
         terminated: True if the episode is over because its rules ended it.
-        truncated: True if a limit or a failure outside of the rules ended the episode.
+        truncated: True if the episode was ended by a failure, or by a limit that is not part of the rules.
         allowed: False if the action mask forbade the action.
     """
 
@@ -36,13 +36,13 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """An episode of the candidate setting that is played in a dialogue of c-Interact.
+    """A candidate-setting episode that is played in a c-Interact dialogue.
 
     Attributes:
         task: the index of the task.
         dialogue: the dialogue.
         stage: the spans and candidates of the current phase.
-        order: the indices of the candidates in `stage`, in the order in which the agent sees them.
+        order: the indices of the candidates in `stage`, in the order shown to the agent.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class CandidatesSession:
 
     @property
     def open(self) -> bool:
-        """Return True until the episode is over."""
+        """Return True while the episode is running."""
         return bool(self.dialogue.open)
 
     def act(self, action: int) -> Played:
-        """Play an action, given by its index (see `Layout`)."""
+        """Play the action with this index (see `Layout`)."""
         state, dialogue = self._state, self.dialogue
         allowed = bool(state.masks()[0, action])
         could_ask, before = bool(state.can_ask[0]), dialogue.rewards[SYSTEM]
@@ -108,10 +108,7 @@ class CandidatesSession:
 
     def close(self) -> None:
         """End the dialogue, and release its players and its database."""
-        for player in self._players:
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(self._players)
         self.dialogue.close()
 
     def _move(self, action: int) -> Move:

@@ -1,7 +1,7 @@
-"""The tasks and settings of candidate environments, and the random choices of their episodes.
+"""The tasks and settings of candidate environments, and the random choices in their episodes.
 
-The candidates are listed in the task file, or were written by other systems (prediction files). The user has
-no memory, and may be unable to explain some ambiguities.
+The candidates come from the task file, or from other systems' prediction files. The user has no memory, and
+may be unable to explain some ambiguities.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
 
 
 def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
-    """Return a rule-based user without memory, whose answers do not depend on earlier questions."""
+    """Return a rule-based user that has no memory, so its answers do not depend on earlier questions."""
     return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
 
 
@@ -49,7 +49,7 @@ class UnsureUser:
         self._unknown = frozenset(unknown)
 
     def move(self, view: View) -> Move | None:
-        """Return an answer to the last question, which may say that the user cannot tell."""
+        """Answer the last question, possibly by saying that the user cannot tell."""
         made = self._player.move(view)
         trace = None if made is None else made.trace
         if made is None or not isinstance(trace, dict) or not self._unknown.intersection(targets_of(trace)):
@@ -58,7 +58,7 @@ class UnsureUser:
 
 
 def targets_of(trace: Any) -> tuple[str, ...]:
-    """Return the annotated ambiguous terms that an answer explains, from its private trace."""
+    """Return the annotated ambiguous terms that an answer explains, according to its private trace."""
     return tuple(str(trace.get("target", "")).split(" + "))
 
 
@@ -70,10 +70,10 @@ class Candidates(NamedTuple):
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements in prediction files by the id of their task, or None without files.
+    """Return the statements in prediction files by task id, or None if there are no files.
 
-    A file contains records with `instance_id`, `sql` and `follow_up_sql`. The values of the last two are a
-    text or a list of texts. Duplicates are removed.
+    A file contains records with `instance_id`, `sql` and `follow_up_sql`. The last two are strings or lists
+    of strings. Duplicates are removed.
 
     Raises:
         InputError: a file cannot be used.
@@ -112,10 +112,10 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """The random choices of n episodes.
+    """The random choices in n episodes.
 
     Attributes:
-        tasks: the index of the task of each episode. Shape (n,).
+        tasks: the index of each episode's task. Shape (n,).
         prices: the price of a question in each episode. Shape (n,).
         orders: for each of the two phases, the random keys that order the candidates (see `order_by`). Shape
             (n, candidates).
@@ -193,7 +193,7 @@ class CandidateSetting:
     def can_compile(self) -> bool:
         """Return True if compiled tables can replace dialogues.
 
-        This needs the profile `strict`, the default user and the default reward scheme.
+        This requires the profile `strict`, the default user and the default reward scheme.
         """
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
@@ -237,9 +237,9 @@ class CandidateSetting:
         return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
 
     def draw(self, uniforms: Uniforms) -> Drawn:
-        """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices of n episodes.
+        """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices for n episodes.
 
-        All requests are equally likely, even if several tasks have the same request with different meanings.
+        All requests are equally likely, even if several tasks give the same request different meanings.
         """
         place = uniforms[:, 0] * len(self._sizes)
         group = place.astype(np.intp)
@@ -253,7 +253,7 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return the random choices of one episode, except for a task or price that reset options name.
+        """Return the random choices for one episode. Reset options can set the task and the price instead.
 
         Raises:
             InputError: an option or a task is not known.
@@ -288,11 +288,11 @@ class CandidateSetting:
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return a random order of the candidates of each of n episodes, shape (n, candidates).
+    """Return a random order of the candidates for each of n episodes, with the shape (n, candidates).
 
     Args:
         keys: random numbers, shape (n, candidates).
-        counts: the number of candidates of each episode. Places without a candidate stay at the end.
+        counts: the number of candidates in each episode. Unused places stay at the end.
     """
     places = np.arange(keys.shape[1])
     return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

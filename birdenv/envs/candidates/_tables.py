@@ -1,8 +1,8 @@
-"""The compilation of the tasks of a candidate setting into arrays, by playing all possible actions.
+"""Compile the tasks of a candidate setting into arrays, by playing all possible actions.
 
-A *stage* is a phase of a task after a given submission: each task has a stage for its request, and a stage
-for the follow-up after each candidate that passes. Tables are saved on disk, and are valid for one benchmark,
-its settings and this version of the program.
+A *stage* is a phase of a task after a given submission: each task has one stage for its request, and one
+stage for the follow-up to each candidate that passes. Tables are saved on disk, and are valid only for the
+same benchmark, settings and version of birdenv.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ class Tables:
         spans: the array `ShownPhase.spans` of each stage.
         candidates: the array `ShownPhase.candidates` of each stage.
         readable: the array `ShownPhase.readable` of each stage.
-        counts: the number of candidates of each stage.
-        fits: how well the answer to each question fits each candidate. The useless question is the last.
+        counts: the number of candidates in each stage.
+        fits: how well the answer to each question fits each candidate. The useless question is last.
         refused: how well the answer of a user who cannot explain anything fits each candidate.
         points: the annotated ambiguities that the answer to each question explains, as a bit mask.
-        rows: the value of `rows_shown` for the result of each candidate.
-        results: a number for the result of each candidate. Equal results have equal numbers.
+        rows: the value of `rows_shown` for each candidate's result.
+        results: a number for each candidate's result. Equal results have equal numbers.
         passes: True for candidates that pass.
         statuses: the verdict on each candidate, such as `wrong_result`.
-        following: the index of the stage that follows if a candidate passes, or `END`.
-        phases: 1 for a request, 2 for a follow-up.
+        following: for each candidate, the index of the stage that follows if it passes, or `END`.
+        phases: 1 for the stage of a request, 2 for the stage of a follow-up.
     """
 
     spans: Floats
@@ -77,7 +77,7 @@ class Tables:
 
 
 def compile_tables(setting: CandidateSetting, progress: Progress | None = None) -> Tables:
-    """Play all possible actions in the tasks of a setting, and return the tables with the results.
+    """Play all possible actions in all tasks of a setting, and return tables of the results.
 
     Raises:
         BenchmarkError: a task cannot be graded.
@@ -226,7 +226,7 @@ class _Compiler:
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
-    """Return the tables of a setting, from the user's cache directory if they were saved there."""
+    """Return the tables for a setting, from the user's cache directory if they were saved there."""
     stored = _stored(setting)
     if stored is not None:
         return stored
@@ -248,7 +248,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return tables and the index of a task's first stage in them, or None if the compilation failed."""
+        """Return tables and the index of a task's first stage in them, or None if compilation failed."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:

@@ -1,4 +1,4 @@
-"""The vector environment of the candidate setting, which NumPy computes from compiled tables."""
+"""The vector environment for the candidate setting, computed with NumPy from compiled tables."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
-    """A batch of `CInteractCandidatesEnv` environments, in one process and without dialogues.
+    """A batch of `CInteractCandidatesEnv` environments, which plays no dialogues and runs in one process.
 
-    The answers of the rule-based user and the results of the candidates are compiled into arrays once, and
-    saved on disk. Observations, rewards and terminations equal those of single environments with the seeds
-    `seed`, `seed + 1` and so on.
+    The rule-based user's answers and the candidates' results are compiled into arrays once, and saved on
+    disk. Observations, rewards and terminations are the same as in single environments with the seeds `seed`,
+    `seed + 1` and so on.
 
     Args:
         num_envs: the number of episodes.
         autoreset_mode: `SAME_STEP` starts the next episode in the step that ends one, and puts the last
             observation into `info["final_obs"]`; `DISABLED` waits for `reset(options={"reset_mask": ...})`.
         render_mode: must be None.
-        **settings: settings of `CInteractCandidatesEnv`, except profile, user and rewards.
+        **settings: the settings of `CInteractCandidatesEnv`, except profile, user and rewards.
 
     Attributes:
         layout: the numbers of spans and candidates, and the indices of the actions.
@@ -145,7 +145,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         return observation, earned, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the actions that are possible now, shape (num_envs, actions)."""
+        """Return a mask of the actions that are possible now, with the shape (num_envs, actions)."""
         return self._state.masks()
 
     def _begin(self, who: Indices) -> None:

@@ -1,11 +1,5 @@
-"""Find out who caused the failed episodes of a run: the agent, the user or the benchmark."""
+"""Find out whether the agent, the user or the benchmark caused each failed episode of a run."""
 
-from birdenv.runs.blame._blame import RunBlame, blame_run, has_user_to_blame, open_terms, record_blame
+from birdenv.runs.blame._blame import blame_run, has_user_to_blame, open_terms, record_blame
 
-__all__ = [
-    "RunBlame",
-    "blame_run",
-    "has_user_to_blame",
-    "open_terms",
-    "record_blame",
-]
+__all__ = ["blame_run", "has_user_to_blame", "open_terms", "record_blame"]

@@ -1,4 +1,4 @@
-"""Check whether an answer agrees with the SQL that it describes, as far as a program can tell."""
+"""Check whether a user's answer agrees with the SQL that it describes, by comparing values and operators."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 
 
 def says_date(said: str, date: str) -> bool:
-    """Return True if a text names a date.
+    """Return whether a text names a date.
 
-    The day may be left out if the date is the first day of a month or a year, or the last day and the text
-    names an end. `up to 2021` and `after 2021` name the first day of 2022.
+    The text may leave out the day if the date is the first day of a month or a year, and also if it is the
+    last day and the text mentions an end. `up to 2021` and `after 2021` name the first day of 2022.
 
     Args:
         said: the text, in lower case.
@@ -95,7 +95,7 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return True unless an answer omits a value in the SQL snippet, or reverses the snippet's comparison.
+    """Return False if an answer omits a value of an SQL snippet or reverses its comparison, else True.
 
     Conversion factors, such as the 60 in `minutes / 60`, may be omitted.
 
@@ -126,10 +126,10 @@ def is_true(words: str, snippet: str) -> bool:
 
 
 def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
-    """Return True if an answer contains a value that the submitted SQL has and the gold SQL does not.
+    """Return whether an answer contains a value that is in the submitted SQL but not in the gold SQL.
 
-    A string value counts only if the answer also contains the string values of the snippet; otherwise the
-    user may have phrased the values differently from the database.
+    A string value counts only if the answer also contains the string values of the snippet. Otherwise, the
+    user may have put the values in other words than the database.
 
     Args:
         words: the answer.
@@ -162,7 +162,7 @@ def _numbers_said(said: str) -> set[float]:
 
 
 def _numbers_of(sql: str) -> set[float]:
-    """Return all numbers in SQL, including those inside texts, such as dates."""
+    """Return all numbers in SQL, including those inside strings, such as dates."""
     return {float(each) for each in _ANY_NUMBER.findall(sql)}
 
 
@@ -171,7 +171,7 @@ def _stands_in(text: str, said: str) -> bool:
 
 
 def _is_negated_otherwise(said: str, snippet: str) -> bool:
-    """Return True if the words exclude values that the snippet selects, or select values that it excludes."""
+    """Return whether the words exclude values that the snippet selects, or select values that it excludes."""
     values = "|".join(re.escape(text.casefold()) for text in _STRING.findall(snippet) if text)
     bare = _STRING.sub(" ", _IS_KNOWN.sub(" ", snippet))
     unequal = len(_UNEQUAL.findall(bare))
@@ -192,7 +192,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return True if an answer agrees with an SQL snippet even in the difference between `>` and `>=`.
+    """Return whether an answer agrees with an SQL snippet even in the difference between `>` and `>=`.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

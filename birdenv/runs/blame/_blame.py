@@ -1,4 +1,4 @@
-"""Find out who caused each failed episode of a stored run."""
+"""Find out who caused each failed episode of a recorded run."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ _GAMES = ("c-interact", "a-interact")
 
 @dataclass(frozen=True, slots=True)
 class RunBlame:
-    """Who caused the failures of a run.
+    """The causes of all failed episodes of a run.
 
     Attributes:
         agent: the name of the agent.
         episodes: the number of episodes that count.
-        failed: by episode, the phase that the agent failed to solve and the blame for this failure.
-        void: the episodes that do not count because another seat's player failed, each with the name of that
-            seat.
+        failed: the phase in which each failed episode failed, and the cause, by the name of the episode.
+        void: the episodes that do not count because another seat's player failed, with the name of that seat.
     """
 
     agent: str
@@ -53,14 +52,14 @@ class RunBlame:
 
     @property
     def users_share(self) -> float | None:
-        """The share of the failures that the user caused, from 0 to 1; None if there were no failures."""
+        """Return the share of failures that the user caused, from 0 to 1; None if there are no failures."""
         if not self.failed:
             return None
         users = sum(blame.culprit == "user" for _, blame in self.failed.values())
         return round(users / len(self.failed), 6)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of failures by class and by culprit, and each failure, as a JSON object."""
+        """Return the counts of failures by cause, and the cause of each failure, as a JSON object."""
         kinds = Counter(blame.kind for _, blame in self.failed.values())
         culprits = Counter(blame.culprit for _, blame in self.failed.values())
         return {
@@ -83,7 +82,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return a text that says who caused the failures. With `episodes`, add a line for each failure."""
+        """Return a text about who caused the failures. With `episodes`, it has a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -92,7 +91,7 @@ class RunBlame:
                 lines.append(f"{culprit:<12}{found['classes'][kind]:>9}  {TITLES[kind]}")
             lines += ["", f"The user's share of the failures: {100 * (self.users_share or 0):.1f} %"]
             shown = sum(blame.shown for _, blame in self.failed.values())
-            lines.append(f"Shown by running the SQL under the agent's reading: {shown} of {len(self.failed)}")
+            lines.append(f"Confirmed by running SQL with the agent's reading: {shown} of {len(self.failed)}")
         lines += [
             f"{name}: not counted, because the player of the seat {seat} failed"
             for name, seat in self.void.items()
@@ -106,21 +105,19 @@ class RunBlame:
 
 
 def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None = None) -> RunBlame:
-    """Find out who caused each failed episode of a run.
+    """Find out who caused each failed episode of a run, from the records and by running variants of the SQL.
 
     Args:
         folder: the run folder.
-        data: the task file, if it has moved since the run.
-        data_dir: the folder of the databases, if it has moved since the run.
+        data: the task file; None if it is where it was during the run.
+        data_dir: the folder of the databases; None if it is where it was during the run.
 
     Raises:
         InputError: the run or its data cannot be read, or the game has no user.
     """
     run = read_run(folder)
     if run.game not in _GAMES:
-        raise InputError(
-            f"{folder} is a run of {run.game}, but only {' and '.join(_GAMES)} have a user to blame"
-        )
+        raise InputError(f"{folder} is a run of {run.game}, but only {' and '.join(_GAMES)} have a user")
     place = place_of(run.config, "data_file", "--data", data)
     databases = place_of(run.config, "db_dir", "--data-dir", data_dir)
     dialect = str(run.config.get("dialect", "sqlite"))
@@ -132,16 +129,16 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
 
 
 def has_user_to_blame(arena: Arena) -> bool:
-    """Return True if the game has a user whose answers may be the cause of failures."""
+    """Return whether the game has a user whose answers may have caused failures."""
     return isinstance(arena._tasks, InteractTasks)
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Find out who caused the failures of a run, and write this into the run folder.
+    """Find out who caused the failures of a run, and write the result into the run folder.
 
     Args:
         arena: the game of the run.
-        folder: the run folder, after all episodes.
+        folder: the run folder, after the last episode.
 
     Raises:
         InputError: the run cannot be read.
@@ -176,10 +173,12 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
 
 
 def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
-    """Return what became of each annotated term in an episode's request, without running SQL.
+    """Return, for each ambiguous term of a request, what the agent learned and whether its SQL is right.
+
+    The SQL is compared as text and does not run.
 
     Args:
-        arena: the game of the run, for which `has_user_to_blame` is true.
+        arena: the game of the run; `has_user_to_blame` must be true for it.
         record: the public record of the episode.
         private: the private record of the episode.
     """
@@ -218,7 +217,7 @@ def _blame_of(
 
 
 def _failed_phase(record: Mapping[str, Any]) -> int | None:
-    """Return the phase that was not passed, or None if all graded phases were."""
+    """Return the phase that was not passed, or None if all graded phases were passed."""
     passed = {each["phase"] for each in record["attempts"] if each["status"] == "passed"}
     if 1 not in passed:
         return 1
@@ -226,7 +225,7 @@ def _failed_phase(record: Mapping[str, Any]) -> int | None:
 
 
 def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[AnsweredQuestion, ...]:
-    """Return the answered questions of the first phase, from the public words and the private log."""
+    """Return the answered questions of the first phase, from the transcript and the private log."""
     entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
     words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
     return tuple(

@@ -1,4 +1,7 @@
-"""Classify failed episodes by what the agent asked, what the user answered, and what the SQL does with it."""
+"""Classify a failed episode by what the agent asked, what the user answered, and what the SQL does with it.
+
+A point is an annotated ambiguity of the request, with the snippet of the gold SQL that resolves it.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ CULPRITS: Final[dict[Class, Culprit]] = {
     "benchmark": "benchmark",
 }
 TITLES: Final[dict[Class, str]] = {
-    "never asked": "the agent never asked about a point that its SQL has wrong",
-    "not used": "the agent was told, and did not use it",
+    "never asked": "the agent never asked about a point that its SQL gets wrong",
+    "not used": "the agent was told the point, and did not use it",
     "wrong SQL": "the agent knew everything, and its SQL is wrong",
     "misled": "the agent asked, and was refused or told something else",
     "benchmark": "the annotation does not lead to the gold SQL, or the gold fails",
@@ -36,7 +39,14 @@ _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question of the agent, and the user's answer."""
+    """A question of the agent, and the user's answer.
+
+    Attributes:
+        question: the question.
+        words: the answer.
+        granted: the SQL snippets that the answer was supposed to describe.
+        stopped: True if the leak guard stopped the answer.
+    """
 
     question: str
     words: str
@@ -45,7 +55,14 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What the agent learned about an annotated point, and whether the agent's SQL gets the point right."""
+    """What the agent learned about an annotated ambiguity, and what its SQL does with it.
+
+    Attributes:
+        term: the ambiguous term in the request.
+        state: `told` if the user gave the meaning, `misled` if the user was asked but did not give it, and
+            otherwise `never asked`.
+        used: True if the agent's SQL has the intended meaning.
+    """
 
     term: str
     state: State
@@ -54,12 +71,12 @@ class PointState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """Who caused the failure of an episode, and why.
+    """The cause of a failed episode.
 
     Attributes:
         kind: the class of the failure, such as `never asked`.
-        points: the state of each critical annotated point; empty if the points do not matter.
-        shown: True if running SQL has proved that the points that the submission gets wrong are its only
+        points: the state of each critical ambiguity; empty if the ambiguities do not matter for the class.
+        shown: True if running SQL has proved that the ambiguities that the submission gets wrong are its only
             mistakes.
     """
 
@@ -69,7 +86,7 @@ class Blame:
 
     @property
     def culprit(self) -> Culprit:
-        """Who caused the failure: the agent, the user or the benchmark."""
+        """Return who caused the failure: the agent, the user or the benchmark."""
         return CULPRITS[self.kind]
 
 
@@ -83,9 +100,9 @@ def classify(
 ) -> Blame:
     """Determine who caused an episode to fail in a phase.
 
-    A point that the last submission gets right was not the cause. If the agent never asked about a point that
-    the submission gets wrong, the agent is to blame. This holds even if the user misled the agent on another
-    point, because the episode would have failed anyway.
+    An ambiguity that the last submission gets right was not the cause. If the submission gets an ambiguity
+    wrong that the agent never asked about, the agent is to blame. This holds even if the user misled the
+    agent about another ambiguity, because the episode would have failed anyway.
 
     Args:
         brief: what the user knew about the task.
@@ -93,7 +110,8 @@ def classify(
         submissions: the SQL that the agent submitted in the phase.
         statuses: the verdict on each of these submissions.
         phase: the failed phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
-        execution: runs variants of the last submission; if None, only the SQL texts are compared.
+        execution: the object that runs variants of the last submission; if None, SQL is only compared as
+            text.
     """
     if _BENCHMARK_STATUSES & set(statuses):
         return Blame("benchmark")
@@ -130,7 +148,7 @@ def classify(
 
 
 def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str) -> tuple[PointState, ...]:
-    """Return the state of each critical annotated point in a request, without running SQL.
+    """Return the state of each critical ambiguity of a request, comparing SQL only as text.
 
     Args:
         brief: what the user knew about the task.
@@ -157,10 +175,10 @@ def _state(
     last: str,
     reading: str | None = None,
 ) -> State:
-    """Return what the agent was told about a point.
+    """Return what the agent learned about an ambiguity.
 
-    It was misled by an answer that fits its own `reading` better than the point, or that contains a value of
-    its `last` SQL that the gold does not have.
+    An answer misleads if it fits the submission's expression (`reading`) better than the annotation, or if it
+    contains a value of the last submission that the gold does not have.
     """
     asked = False
     for exchange in exchanges:
@@ -184,7 +202,7 @@ def _tells(words: str, point: Ambiguity, brief: Brief, last: str, reading: str |
 
 @lru_cache(maxsize=4096)  # many episodes ask the same of one task
 def _is_about(point: Ambiguity, brief: Brief, question: str) -> bool:
-    """Return True if a question is about a point, by the rules of the rule-based user or by its term."""
+    """Return whether a question is about an ambiguity, by the rules of the rule-based user or by the term."""
     choice = understand(brief, question)
     if choice.call == "labelled":
         return any(item.term == point.term for item in choice.items)

@@ -24,15 +24,15 @@ Readings: TypeAlias = dict[str, str]
 
 
 class Execution:
-    """Grades a submission against variants of the gold SQL, and these variants against the gold SQL.
+    """A failed submission, with methods that run variants of the gold SQL to locate its mistakes.
 
-    The number of runs is limited. After that, and on errors, SQL counts as wrong.
+    The number of runs is limited. When the limit is reached, and on errors, a variant counts as wrong.
 
     Args:
-        grader: grades SQL.
-        job: the grading job of the phase.
-        submission: the submitted SQL that failed.
-        dialect: the SQL dialect, by sqlglot's name.
+        grader: the grader that runs the SQL.
+        job: the task and the profile by which to grade.
+        submission: the failed submission.
+        dialect: sqlglot's name of the SQL dialect.
     """
 
     def __init__(self, grader: InteractGrader, job: GradingJob, submission: str, dialect: str) -> None:
@@ -40,9 +40,10 @@ class Execution:
         self._left = _MOST_RUNS
 
     def has_right(self, snippet: str) -> bool:
-        """Return True if the submission gets a snippet of the gold SQL right.
+        """Return whether the submission gets a snippet of the gold SQL right.
 
-        A snippet is right if the gold SQL stays correct with an expression of the submission in its place.
+        A snippet is right if the gold SQL stays correct when an expression of the submission replaces the
+        snippet.
         """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
@@ -53,12 +54,11 @@ class Execution:
     def explained(self, snippets: Sequence[str]) -> Readings | None:
         """Find the fewest snippets that explain why the submission fails.
 
-        To test some snippets, each snippet in the gold SQL is replaced by the corresponding expression of the
-        submission. If the submission is correct by the changed gold SQL, the snippets explain the failure.
+        Snippets explain the failure if the submission would be correct by a changed gold SQL, in which
+        expressions of the submission replace these snippets.
 
         Returns:
-            The expressions of the submission by snippet; None if no snippets that were tried explain the
-            failure.
+            For each of these snippets, the expression that replaces it; None if no explanation was found.
         """
         if self._job.category != "Query":
             return None  # its test cases accept only one reading
@@ -82,7 +82,7 @@ class Execution:
         return None if last is None else (*self._job.gold[:-1], last)
 
     def _passes(self, job: GradingJob, sql: str, *, rows: int = 0) -> bool:
-        """Return True if SQL passes with at least `rows` rows. Two empty results would prove little."""
+        """Return whether SQL passes with at least `rows` rows. Two empty results would prove little."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -99,7 +99,12 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token of SQL: `key` is compared; `start` and `end` are positions that include a qualifier."""
+    """A token of SQL, for comparing texts.
+
+    Attributes:
+        key: the text to compare, without quotes and in lower case, except for strings.
+        start, end: the position of the token in the SQL, including a qualifier such as `b.`.
+    """
 
     key: str
     start: int
@@ -107,7 +112,7 @@ class ComparedToken(NamedTuple):
 
 
 def tokens(sql: str) -> list[ComparedToken]:
-    """Split SQL into tokens. A qualified name, such as `b.seats`, is one token."""
+    """Split SQL into tokens. A qualified name, such as `b.seats`, becomes the token `seats`."""
     found: list[ComparedToken] = []
     kinds: list[str] = []
     for kind, text, end in sql_tokens(sql):
@@ -122,12 +127,12 @@ def tokens(sql: str) -> list[ComparedToken]:
 
 
 def bare_snippet(snippet: str) -> str:
-    """Return an SQL snippet without a leading keyword, such as `WHERE`, and without a trailing alias."""
+    """Return an SQL snippet without a leading keyword, such as `WHERE`, and without an alias at the end."""
     return _CLAUSE.sub("", _ALIAS.sub("", snippet))
 
 
 def uses(sql: str, snippet: str) -> bool:
-    """Return True if SQL contains a snippet, ignoring aliases, case and spacing.
+    """Return whether SQL contains a snippet, ignoring aliases, case and spacing.
 
     >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
     True
@@ -143,7 +148,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Replace a snippet in SQL by the expression `other`. Return None if the SQL lacks the snippet.
+    """Return SQL in which the expression `other` replaces a snippet, or None if the SQL lacks the snippet.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -165,7 +170,7 @@ class RenamedExpression(NamedTuple):
 
     Attributes:
         sql: the rewritten expression.
-        is_alike: True if the expression uses a column that the compared snippet uses, too.
+        is_alike: True if the expression shares a column with the snippet to which it is compared.
     """
 
     sql: str
@@ -189,9 +194,15 @@ def _parsed(sql: str, dialect: str) -> Any:
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
     """Return the expressions of a submission that may correspond to a gold snippet, the likeliest first.
 
-    Only expressions of the same kind are compared: a condition with a condition, an aggregate with an
-    aggregate, and any other value with a value that shares a column with it. Several conditions on the
-    columns of the snippet, joined by `AND` or `OR`, such as a range, count as one condition.
+    A condition is compared only with conditions, an aggregate only with aggregates, and any other value only
+    with values that share a column with it. Several conditions on the columns of the snippet, such as the
+    limits of a range joined by `AND`, count as one condition.
+
+    Args:
+        submission: the submitted SQL.
+        snippet: the snippet of the gold SQL.
+        gold: the gold SQL, whose table aliases the result has.
+        dialect: sqlglot's name of the SQL dialect.
     """
     from sqlglot import exp
 
@@ -217,9 +228,9 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
 
 
 def _on_columns(node: Any, names: set[str]) -> Any:
-    """Return the joined conditions that use only the named columns, or None if these are fewer than two.
+    """Return the joined conditions that use only the named columns, or None if there are fewer than two.
 
-    For `OR`, either all conditions qualify or the result is None.
+    For `OR`, all conditions must use only these columns.
     """
     from sqlglot import exp
 
@@ -245,7 +256,7 @@ def _sort(node: Any) -> str:
 
 
 def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
-    """Return a copy whose columns have the gold's table aliases, except for tables inside the node."""
+    """Return a copy of an expression with the gold's table aliases, except for tables inside it."""
     from sqlglot import exp
 
     copy = node.copy()

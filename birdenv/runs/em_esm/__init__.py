@@ -1,4 +1,4 @@
-"""Compute EM (exact match) and ESM (execution match) over files of gold and predicted SQL."""
+"""Compute EM (exact match) and ESM (execution match) for files of gold and predicted SQL."""
 
 from birdenv.runs.em_esm._evaluate import (
     evaluate_pairs,

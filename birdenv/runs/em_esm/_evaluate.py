@@ -1,8 +1,8 @@
-"""Compute EM (exact match) and ESM (execution match) of all pairs in a folder, and show what went wrong.
+"""Compute EM (exact match) and ESM (execution match) of all pairs in a folder, and show failed pairs.
 
-The results are written to `eval/details.jsonl` and `eval/eval_summary.json`. `eval/canon/` has the texts that
-EM compares and the queries that ran. The console shows a block of figures, and `birdenv inspect` shows
-examples of each bucket, which is a kind of outcome.
+The results are written to `eval/details.jsonl` and `eval/eval_summary.json`, and the normalised texts that EM
+compares to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows examples of
+each bucket.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _LONGEST_SQL = 300
 def read_details(folder: Path) -> list[dict[str, Any]]:
     """Return the records in the `details.jsonl` of an evaluated folder.
 
-    An incomplete last line is ignored; unknown fields are kept.
+    An incomplete last line is ignored, and unknown fields are kept.
 
     Raises:
-        InputError: the run was not evaluated, or another line is not a record; the message names the line.
+        InputError: the folder was not evaluated, or any other line is not a record; the message names the
+            line.
     """
     path = folder / "eval" / "details.jsonl"
     if not exists(path):
@@ -107,8 +108,8 @@ _MODES = ("multiset", "ordered", "bird")
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
     """Return a function that runs a query on a freshly opened database of `source`.
 
-    If the database cannot be opened, the function returns a `NoAnswerError`. If a query exceeds a limit, the
-    function runs it again, alone and with twice the limit. If a server is lost, the function raises an
+    If a query exceeds a limit, the function runs it again, alone and with twice the limit. If a database
+    cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
     `InfrastructureError`.
     """
     second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"
@@ -138,19 +139,19 @@ def evaluate_pairs(
     progress: Callable[[], None] = lambda: None,
     parallel: int = 1,
 ) -> str:
-    """Grade all pairs, write the results into `folder`, each file atomically, and return the figures as text.
+    """Grade all pairs, write the results to the folder `eval`, and return the figures as text.
 
     Args:
         folder: the folder of the pairs, in which `eval` is made.
         pairs: the pairs to grade.
-        grader: grades a pair.
+        grader: the grader of a pair.
         config: settings to record in the summary.
-        versions: versions of further software to record in the summary, by name.
-        progress: called after each pair.
-        parallel: number of pairs graded at the same time.
+        versions: versions of other software to record in the summary, by the name of the software.
+        progress: a function that is called after each pair.
+        parallel: the number of pairs graded at the same time.
 
     Raises:
-        InputError: the files cannot be written. This is raised before anything is graded.
+        InputError: the files cannot be written. This is checked before anything is graded.
     """
     out = folder / "eval"
     check_writable(out / "details.jsonl")
@@ -175,7 +176,7 @@ def evaluate_pairs(
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """Return a line of `details.jsonl`. The first seven fields are the reference's; `etm` is always empty."""
+    """Return a line of `details.jsonl`. Its first seven fields are those of the reference implementation."""
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,

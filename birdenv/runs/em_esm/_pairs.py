@@ -1,7 +1,7 @@
-"""Read and write files with pairs of gold and predicted SQL, and find the newest folder of pairs.
+"""Read and write pairs of gold and predicted SQL, and find the newest folder of pairs.
 
-`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also keeps the database of each pair, and
-line breaks inside quotes. The fields of `pairs.jsonl` are those of `birdenv score`.
+`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also has the database of each pair, and
+keeps line breaks inside strings. It has the fields that `birdenv score` reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder (`folder`), and each newer folder with the reason to skip it (`skipped`)."""
+    """The newest complete folder, and for each newer folder its name with the reason to skip it."""
 
     folder: Path
     skipped: list[str]
@@ -33,12 +33,13 @@ class NewestRun(NamedTuple):
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
-    Folders named `run_YYYYMMDD_HHMMSS` with a valid date count as newer than all others, which are ordered by
-    the time of their last change, and then by name. Links that lead out of `root` are skipped.
+    Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than folders with other
+    names, which are ordered by the time of their last change and then by name. Links that lead out of `root`
+    are skipped.
 
     Args:
         root: the folder in which to search.
-        is_complete: returns True if all files of a folder are there.
+        is_complete: a function that returns whether a folder has all its files.
 
     Raises:
         InputError: there is no complete folder.
@@ -118,7 +119,7 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return True if a folder contains files of pairs."""
+    """Return whether a folder contains files of pairs."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
@@ -137,8 +138,8 @@ def pairs_folder(path: Path) -> Path:
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
     """Return the pairs in a folder, or the pairs of gold and submitted SQL in a BIRD run.
 
-    In the text files, only a line feed ends a line, so other line separators may occur in a query. A byte
-    order mark, and a carriage return before a line feed, are removed.
+    In the text files, only a line feed ends a line, so that a query may contain other line separators. A byte
+    order mark and a carriage return before a line feed are removed.
 
     Args:
         folder: the folder with the files of pairs, or the run folder.
@@ -181,7 +182,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
+    """Raise an `InputError` if a run is not a run of BIRD. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -199,7 +200,7 @@ def _from_run(directory: RunDirectory) -> list[ScoredPair]:
 
 
 def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
-    """Raise an `InputError` that names the first pair in which a text file differs."""
+    """Raise an `InputError` that names the first pair that differs between the two kinds of files."""
     for name, queries in ((_GOLD, [p.gold for p in pairs]), (_PREDS, [p.pred for p in pairs])):
         if not exists(folder / name):
             continue
@@ -222,9 +223,9 @@ def _start(sql: str) -> str:
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
-    """Write pairs into the files `pairs.jsonl`, `gold.txt` and `preds.txt` of a folder.
+    """Write pairs to `pairs.jsonl`, `gold.txt` and `preds.txt`.
 
-    `dialect` is the SQL dialect, which is needed to put each query on one line.
+    The SQL `dialect` is needed to put each query on one line.
     """
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
@@ -233,16 +234,16 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write queries line by line into `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
+    """Write queries line by line to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
-    """Write the pairs of a BIRD run into a folder, and return the number of pairs.
+    """Write the pairs of a BIRD run to a folder, and return the number of pairs.
 
-    A file `summary.jsonl` is written, too. For each pair, it has `latency_s` (the duration of the episode in
-    seconds), and the tokens and the cost if the agent reports them.
+    `summary.jsonl` is written, too. For each pair, it has the duration of the episode in seconds
+    (`latency_s`), and the tokens and the cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")
     pairs = pairs_of_run(runs, directory.read("private"))
@@ -278,11 +279,10 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """Return a pair for each episode that has gold SQL.
+    """Return a pair for each episode of a BIRD run that was played and has gold SQL.
 
-    If a task has several gold queries, the pair has the query that matched, or the first if none matched. If
-    nothing was submitted, the prediction is the text `None`, which counts as a wrong answer. Tasks without
-    gold and episodes that could not be played have no pair.
+    If a task has several gold queries, the pair has the query that matched, or the first query if no query
+    matched. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
 
     Args:
         runs: the public record of each episode, by `instance_id`.
@@ -324,7 +324,7 @@ def _record(pair: ScoredPair) -> dict[str, Any]:
 
 
 def read_pair_records(path: Path) -> list[ScoredPair]:
-    """Return the pairs in a file that was written by `write_pairs` or `birdenv score --out`.
+    """Return the pairs in a file that `write_pairs` or `birdenv score --out` has written.
 
     Raises:
         InputError: the file cannot be read, or a record is not a pair.

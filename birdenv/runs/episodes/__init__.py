@@ -1,15 +1,7 @@
-"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv.report`."""
+"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv report`."""
 
-from birdenv.runs.episodes._result_difference import DifferentRow, ResultDifference
+from birdenv.runs.episodes._result_difference import ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes
 from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent
 
-__all__ = [
-    "DifferentRow",
-    "OpenTerm",
-    "ResultDifference",
-    "ResultTable",
-    "RunEpisodes",
-    "ShownEpisode",
-    "ShownEvent",
-]
+__all__ = ["OpenTerm", "ResultDifference", "ResultTable", "RunEpisodes", "ShownEpisode", "ShownEvent"]

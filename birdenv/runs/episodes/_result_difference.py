@@ -1,4 +1,4 @@
-"""Describe how a submission's result differs from the gold result: missing and extra rows, and wrong cells.
+"""Describe how a submission's result differs from the gold result: missing, extra and partly wrong rows.
 
 The difference only helps to explain a verdict. The grader has other rules and may, for example, ignore types.
 """
@@ -25,7 +25,12 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """A row that differs, with the cells in either result; a result without the row has no cells."""
+    """A row in which two results differ.
+
+    Attributes:
+        expected: the cells in the gold result; empty if only the submission's result has the row.
+        returned: the cells in the submission's result; empty if only the gold result has the row.
+    """
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]
@@ -36,10 +41,10 @@ class ResultDifference:
     """How the result of a submission differs from the gold result.
 
     Attributes:
-        why: a description of the difference with counts but no values; empty if all rows agree.
-        missing: number of rows that only the gold result has.
-        extra: number of rows that only the submission's result has.
-        wrong: number of differing cells in rows that otherwise agree.
+        why: a description of the difference, with counts but without values; empty if all rows agree.
+        missing: the number of rows that only the gold result has.
+        extra: the number of rows that only the submission's result has.
+        wrong: the number of different cells in rows that mostly agree.
         columns: the names of the columns in the gold result; private.
         rows: the first rows that differ; private.
     """
@@ -52,7 +57,7 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy without the private fields, so that it contains no values of the gold result."""
+        """Return a copy without the private fields, which contains no values of the gold result."""
         return replace(self, columns=(), rows=())
 
 
@@ -67,8 +72,8 @@ def cell_text(cell: Any) -> str | None:
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
     """Compare a submission's result with the gold result, ignoring the order of rows.
 
-    Two different rows are paired if most of their cells agree, or if half agree, including the first, which
-    is often a key. The other cells of such a pair count as wrong. Rows without a partner count as
+    Two different rows are treated as one row with wrong cells if most of their cells agree, or if half of
+    them agree and the first cell, which is often a key, is among these. All other different rows count as
     missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
@@ -110,7 +115,7 @@ def _left(rows: Sequence[Row], open_rows: Counter[Any]) -> list[Row]:
 
 
 def _paired(missing: list[Row], extra: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Return pairs of rows whose cells mostly agree, the other missing rows, and the other extra rows."""
+    """Return the pairs of rows that mostly agree, and the remaining missing and extra rows."""
     scored = [
         (-agreed, place, other)
         for place, one in enumerate(missing[:_MOST_PAIRED])

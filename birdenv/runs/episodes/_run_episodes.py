@@ -1,4 +1,4 @@
-"""Read the episodes of a recorded run, and run submissions again if the databases are available."""
+"""Read the episodes of a recorded run, and run submissions again to show their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_RESULT: Final = {"db_id": "database", "difficulty": "difficulty"}
 
 
 class RunEpisodes:
-    """The episodes of a run, by name, in task order.
+    """The episodes of a recorded run, prepared for display.
 
     Args:
         run: the run folder, or a run that was read before.
@@ -63,14 +63,14 @@ class RunEpisodes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all episodes, in task order."""
+        """Return the names of all episodes, in task order."""
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the names of the episodes that `instance` names: one episode, or all episodes of a task.
+        """Return the episodes to which a name refers: one episode, or all episodes of a task.
 
         Raises:
-            InputError: there is no such episode or task.
+            InputError: there is no episode or task with this name.
         """
         if instance in self._places:
             return [instance]
@@ -86,7 +86,7 @@ class RunEpisodes:
         return self._display.request(record) if "example" in record else ""
 
     def phases(self, name: str) -> Sequence[Phase]:
-        """Return the phases of an episode, each with a verdict."""
+        """Return the phases of an episode, each with its verdict."""
         record = self.run.records[self._places[name]]
         return self._display.phases(record) if "example" in record else ()
 
@@ -98,7 +98,7 @@ class RunEpisodes:
         return str(verdict), float(record.get("reward") or 0)
 
     def shown(self, name: str) -> ShownEpisode:
-        """Return everything that is shown of an episode.
+        """Return everything about an episode that can be shown.
 
         Raises:
             InputError: the record of the episode is damaged.
@@ -191,7 +191,7 @@ class RunEpisodes:
     def _result(
         self, submission: JudgedSubmission
     ) -> tuple[ResultTable | None, str, ResultDifference | None]:
-        """Return the first rows of a submission's result, its error, and the difference from the gold's."""
+        """Return the first rows of a submission's result, its error, and its difference from the gold's."""
         submission = submission._replace(place=0)
         if submission not in self._results:
             self._results[submission] = self._executed(submission)
@@ -235,7 +235,7 @@ class RunEpisodes:
         return ExGrader(source, limits_of(config))
 
     def _make_arena(self) -> Arena | None:
-        """Return the game with its tasks, which know the ambiguous terms, or None if it has no such terms."""
+        """Return the game with its tasks, or None for a game without ambiguous terms."""
         if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # the game has no user
             return None
         try:

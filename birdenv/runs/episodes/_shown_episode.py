@@ -21,7 +21,7 @@ class ResultTable:
         columns: the names of the columns.
         rows: the first rows.
         count: the number of fetched rows.
-        is_cut: True if the grader stopped fetching early, so that the query has more than `count` rows.
+        is_cut: True if the query has more than `count` rows, because fetching stopped at a limit.
     """
 
     columns: tuple[str, ...]
@@ -31,27 +31,27 @@ class ResultTable:
 
 
 def result_table(result: QueryResult) -> ResultTable:
-    """Return the first rows of a query result for display."""
+    """Return the first rows of a query result, as text for display."""
     rows = tuple(tuple(map(cell_text, row)) for row in result.rows[:FIRST_ROWS])
     return ResultTable(tuple(result.columns), rows, len(result.rows), result.truncated)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """One event of the dialogue.
+    """A move or another event of a dialogue, for display.
 
     Attributes:
-        seat: the name of the seat that acted; `house` for an event of the game itself.
-        action: the action's name.
+        seat: the name of the seat that acted; `house` for an event that the game itself caused.
+        action: the name of the action.
         text: the words or the SQL of the action; other data as JSON.
         is_sql: True if `text` is SQL.
         reply: the game's reply to the move.
         refused: True if the game refused the move.
-        subject: for an answer, what it is about, quoted from the answer.
-        verdict: for a submission, the verdict.
-        table: for a submission, the first rows of the result.
-        error: for a submission without a result, the reason.
-        difference: for a submission, how the result differs from the gold result.
+        subject: the part of an answer that says what the answer is about; empty for other events.
+        verdict: the verdict on a submission; empty for other events.
+        table: the first rows of a submission's result; None for other events, or without a result.
+        error: why a submission has no result; empty otherwise.
+        difference: how a submission's result differs from the gold result; None if this is not known.
         note: a private remark about the event; empty if private parts are not shown.
     """
 
@@ -75,9 +75,9 @@ class OpenTerm(NamedTuple):
     Attributes:
         term: the term.
         asked: True if the agent asked about the term.
-        answered: True if the user answered such a question.
-        used: True if the agent's SQL has the intended meaning of the term, as far as the text of the SQL or a
-            right result shows.
+        answered: True if the user told the meaning.
+        used: True if the agent's SQL has the intended meaning, as far as a comparison of texts or a right
+            result shows.
     """
 
     term: str
@@ -88,22 +88,22 @@ class OpenTerm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownEpisode:
-    """Everything that is shown of an episode.
+    """Everything about an episode that can be shown.
 
     Attributes:
         name: the name of the episode in the run.
-        task: the task's id.
+        task: the id of the task.
         status: how the episode ended.
-        outcome: the last verdict if the episode was completed, otherwise the status.
+        outcome: the last verdict if the episode was completed, and otherwise the status.
         reward: the reward of the evaluated seat.
-        error: why the episode broke off; empty if it did not.
+        error: the error that ended the episode; empty if there was no error.
         request: the request to the agent at the start of the episode.
-        players: the name of each player, by name of the seat.
+        players: the name of each player, by the name of the seat.
         facts: other public fields of the record, such as the database and the difficulty.
-        phases: the phases of the episode, each with a verdict.
+        phases: the phases of the episode, each with its verdict.
         turns: the events of the dialogue.
         sections: additional public texts with titles, such as what each seat knew.
-        culprit: who caused the failure; empty if this is not known or the episode did not fail.
+        culprit: who caused the failure; empty if the episode did not fail or the cause is not known.
         terms: the ambiguous terms of the request; private.
         secrets: private texts with titles, such as the gold SQL.
     """

@@ -81,7 +81,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
     tasks_played = cast(InteractTasks, arena._tasks)
     if getattr(arena.settings, "execute_sql", False):
         raise InputError(
-            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
+            "official files cannot contain exploratory SQL: leave out --execute-sql or --official-files"
         )
     tasks = {record["instance_id"]: record for record in read_records(tasks_played.data_file)}
     runs, private = directory.read("runs"), directory.read("private")

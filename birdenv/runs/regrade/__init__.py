@@ -1,13 +1,10 @@
 """Grade the submissions in recorded runs again, under the same or other profiles."""
 
-from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
-from birdenv.runs.regrade._interact import AS_PLAYED, Regrade, regrade_interact
+from birdenv.runs.regrade._bird import bird_regrade_record, bird_regrade_text, regrade_bird
+from birdenv.runs.regrade._interact import regrade_interact
 from birdenv.runs.regrade._interact_text import regrade_record, regrade_text
 
 __all__ = [
-    "AS_PLAYED",
-    "BirdRegrade",
-    "Regrade",
     "bird_regrade_record",
     "bird_regrade_text",
     "regrade_bird",

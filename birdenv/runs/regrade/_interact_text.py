@@ -87,7 +87,7 @@ def _rate(figures: Figures, passed: str, total: str) -> str:
 
 def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str]:
     if not disagreements:
-        return ["", "All submissions are judged alike."]
+        return ["", "All profiles judge every submission in the same way."]
     lines = ["", f"Judged differently: {counted(len(disagreements), 'submission')}"]
     for found in disagreements:
         verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())

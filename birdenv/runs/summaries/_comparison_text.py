@@ -71,7 +71,7 @@ def _end(comparison: RunComparison) -> list[str]:
     many = [f"These are {count} tests; the p values are not corrected for that."] if count > 1 else []
     return [
         "",
-        "The interval belongs to the difference: how much it could change with other tasks. p: the chance of",
+        "The interval says how much the difference could change with other tasks. p: the chance of",
         "a difference at least this large if the runs were equally good.",
         *many,
         "Next: --all for intervals and tests over databases, --tasks for the tasks on which the runs differ.",
@@ -140,7 +140,7 @@ def _foot(comparison: RunComparison) -> list[str]:
     """Return a description of the methods."""
     lines = [
         *method_notes(comparison.databases),
-        "Differences over tasks: Newcombe's interval for rates of tasks played once, else paired bootstrap.",
+        "Differences over tasks: Newcombe's for rates of tasks played once, otherwise paired bootstrap.",
         "p: the chance of a difference at least this large if the runs were equally good.",
     ]
     if 1 < comparison.databases < FEW_DATABASES:

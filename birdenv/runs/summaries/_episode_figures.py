@@ -59,7 +59,7 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
         for seat, used in figures.get("usage_of_others", {}).items()
     ]
     lines += [
-        f"Faults of the {seat}'s model (explained in docs/language-models.md): "
+        f"Notes on the {seat}'s model (see docs/language-models.md): "
         + ", ".join(f"{kind} {count}" for kind, count in kinds.items())
         for seat, kinds in figures.get("model_faults", {}).items()
     ]

@@ -127,7 +127,7 @@ def _episodes(run: RecordedRun) -> str:
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
-    text = text if run.finished else f"UNFINISHED, {text}; the figures are of these"
+    text = text if run.finished else f"UNFINISHED, {text}; the figures cover only these"
     statuses = Counter(o.status for o in run.outcomes if o.status != "completed")
     said = [
         f"{count} {status.replace('_', ' ')}{' (not counted)' if status in UNRATED else ''}"

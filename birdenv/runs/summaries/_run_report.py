@@ -127,7 +127,7 @@ class RunReport:
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
-                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures are of those.",
+                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures cover only these.",
                 "",
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
@@ -156,7 +156,7 @@ class RunReport:
     def _breakdowns(self) -> list[str]:
         """Return a table for each kind of group and each drawn measure, unless there are few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
-            return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
+            return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are only in overall.json (`by`)."]
         tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
@@ -280,12 +280,12 @@ def over_databases(of: Estimate) -> str:
 
 def method_notes(databases: int) -> list[str]:
     """Return the lines to print below a table of figures; they say how the intervals are computed."""
-    lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
+    lines = ["Over tasks: Wilson's score interval for rates of tasks played once, otherwise bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
         lines.append(f"Over databases: bootstrap that resamples whole databases ({resamples}).")
     if databases == 1:
-        lines.append("One database: nothing says how others would go; no interval over databases.")
+        lines.append("There is only one database, so there is no interval over databases.")
     elif 0 < databases < FEW_DATABASES:
         lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
     return lines
@@ -294,14 +294,14 @@ def method_notes(databases: int) -> list[str]:
 def _status_notes(status: Mapping[str, int]) -> list[str]:
     """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
     notes = {
-        "ungraded": ("task", "without gold: played, not graded or counted."),
+        "ungraded": ("task", "without gold: played, but neither graded nor counted."),
         "skipped": ("task", "without gold: skipped."),
         "infra_error": ("episode", "not played or graded (task, database, endpoint): not counted."),
-        "partner error": ("episode", "broke off with an error of another seat's player: not counted."),
+        "partner error": ("episode", "ended with an error of another seat's player: not counted."),
         "test_error": ("task", "without test cases that run: not counted."),
         "agent context limit": ("episode", "ended because the model's context was full: counted as failed."),
-        "task_error": ("episode", "broke off with an error of the agent: counted as failed."),
-        "task error": ("episode", "broke off with an error of the agent: counted as failed."),
+        "task_error": ("episode", "ended with an error of the agent: counted as failed."),
+        "task error": ("episode", "ended with an error of the agent: counted as failed."),
     }
     return [
         f"{counted(status[name], noun)} {note}" for name, (noun, note) in notes.items() if status.get(name)

@@ -10,10 +10,9 @@
 * `fish`, `Leaks`, `leaks_text`: measure what the user reveals to vague questions, and show this as text
 """
 
-from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
+from birdenv.runs.user_evaluation._leak_measurement import fish, leaks_text
 from birdenv.runs.user_evaluation._questions import (
     DEMO_QUESTIONS,
-    HeardAnswer,
     Judged,
     UserQuestion,
     ask,
@@ -23,7 +22,6 @@ from birdenv.runs.user_evaluation._questions import (
     schema_names,
 )
 from birdenv.runs.user_evaluation._user_figures import (
-    Readability,
     class_figures,
     evaluation_text,
     keep_figures,
@@ -35,10 +33,7 @@ from birdenv.runs.user_evaluation._user_figures import (
 
 __all__ = [
     "DEMO_QUESTIONS",
-    "HeardAnswer",
     "Judged",
-    "Leaks",
-    "Readability",
     "UserQuestion",
     "ask",
     "class_figures",

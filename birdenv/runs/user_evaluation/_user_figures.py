@@ -177,7 +177,7 @@ def _confusion(judged: Sequence[Judged]) -> str:
     stopped = sum(bool(one.heard.guard) for one in judged)
     lines += [
         "",
-        f"told something that should be refused: {_share(told, len(refusals))}",
+        f"answered what should be refused: {_share(told, len(refusals))}",
         f"answers that the leak guard stopped: {_share(stopped, len(judged))}",
     ]
     return "\n".join(lines)
@@ -261,7 +261,7 @@ def user_line(user: str) -> str:
         if "leaks" in kept:
             of = kept["leaks"]
             told = f"{of['points_told']} of {of['points']} points, {of['parts_told']} of {of['parts']} parts"
-            said.append(f"to questions that name nothing it told {told} of the SQL")
+            said.append(f"questions that name nothing revealed {told} of the SQL")
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         said = []
     return f"User {user}, {'; '.join(said)}" if said else _not_measured(user)

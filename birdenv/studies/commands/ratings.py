@@ -13,16 +13,14 @@ from birdenv.cli.command import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, write_bytes
 from birdenv.statistics import counted
-from birdenv.studies.ratings import (
-    LEVELS,
+from birdenv.studies.ratings._agreement import LEVELS
+from birdenv.studies.ratings._judgements import joined, read_judgements
+from birdenv.studies.ratings._ratings_report import rating_plot, rating_report
+from birdenv.studies.ratings._sources import (
     check_dialogues,
     import_judgements,
-    joined,
     judged_folder,
     rating_folder,
-    rating_plot,
-    rating_report,
-    read_judgements,
     read_source,
 )
 

@@ -149,7 +149,9 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
     """Serve a round of ratings. Ratings of a study's dialogues are stored in the study's folder."""
     with web_extra():
         from birdenv.studies import is_study, make_rating_app
-    from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
+    from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
+    from birdenv.studies.rating_round._raters import Ratings, items_of
+    from birdenv.studies.rating_round._store import RatingStore
     from birdenv.studies.replay import Records
 
     made = RatingConfig() if config is None else read_rating_config(config)

@@ -7,29 +7,6 @@
   `write_ratings`, `write_pairs` and `write_people` write these rows to files.
 """
 
-from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
-from birdenv.studies.rating_round._export import (
-    ROW_FORMATS,
-    people_rows,
-    rating_rows,
-    write_pairs,
-    write_people,
-    write_ratings,
-)
-from birdenv.studies.rating_round._raters import Item, Ratings, items_of
-from birdenv.studies.rating_round._store import RatingStore
+from birdenv.studies.rating_round._export import write_pairs, write_people, write_ratings
 
-__all__ = [
-    "ROW_FORMATS",
-    "Item",
-    "RatingConfig",
-    "RatingStore",
-    "Ratings",
-    "items_of",
-    "people_rows",
-    "rating_rows",
-    "read_rating_config",
-    "write_pairs",
-    "write_people",
-    "write_ratings",
-]
+__all__ = ["write_pairs", "write_people", "write_ratings"]

@@ -18,12 +18,12 @@ _QUESTIONS: Final = (
     SurveyQuestion("fluency", "How fluent is the language?", low="not fluent", high="very fluent"),
     SurveyQuestion(
         "correctness",
-        "How correct is what is said, by what this side knew?",
+        "How correct is what this side says, given what it knew?",
         low="all of it is wrong",
         high="all of it is correct",
     ),
     SurveyQuestion(
-        "cooperation", "How well does this side work with the other one?", low="badly", high="very well"
+        "cooperation", "How well does this side work with the other side?", low="badly", high="very well"
     ),
     SurveyQuestion(
         "humanlike",

@@ -89,7 +89,7 @@ def with_interval(value: float, resampled: _Resampled, number: int, what: str) -
 
 def _too_few(number: int, what: str) -> str:
     named = what.removesuffix("s") if number == 1 else what
-    return f"{number} {named} only: no interval below {FEWEST}"
+    return f"only {number} {named}: an interval needs at least {FEWEST}"
 
 
 def _with_ends(value: float, interval: Interval, what: str) -> Figure:

@@ -180,7 +180,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
         told = "" if ranking.why else f"   {rank.text(0)}; {each.strength.text(2)}"
         lines.append(counts + told)
     if not ranking.why:
-        lines.append(f"  {'ties, of all':<{_NAME}}{ranking.tie.text()}")
+        lines.append(f"  {'share of ties':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
         lines.append(f"  Note: left out: {counted(ranking.left_out, 'comparison')} of a player with itself.")
     return lines

@@ -133,7 +133,7 @@ def judged_folder(path: Path) -> Judgements:
     found = read_folder(folder)
     if not exists(folder / _ROUND):
         return found
-    from birdenv.studies.rating_round import rating_rows
+    from birdenv.studies.rating_round._export import rating_rows
 
     told = (
         listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")

@@ -3,6 +3,6 @@
 * `Records` reads the dialogues in folders or files, and shows each dialogue as its seats saw it.
 """
 
-from birdenv.studies.replay._recorded_dialogues import EVERYTHING, Records, ReplayedDialogue, SeatView
+from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
-__all__ = ["EVERYTHING", "Records", "ReplayedDialogue", "SeatView"]
+__all__ = ["Records", "ReplayedDialogue", "SeatView"]

@@ -129,7 +129,7 @@ def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any
         views += [record.view(seat) for seat in range(len(record.seats))]
     shown = [(view if private or not view.is_private else _without_told(view))._asdict() for view in views]
     points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
-    end = f"The end: {record.status or 'not recorded'}{', reward ' + points if points else ''}."
+    end = f"Ending: {record.status or 'not recorded'}{', reward ' + points if points else ''}."
     return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, View, replay
 from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.move import as_move
-from birdenv.dialogue.players import AGENTS, USERS
+from birdenv.dialogue.players import AGENTS, USERS, close_players
 from birdenv.errors import InfrastructureError
 from birdenv.studies.study._config import HUMAN, StudyLimits
 from birdenv.studies.study._records import StoredDialogue
@@ -201,10 +201,7 @@ class RunningDialogue:
         with self._lock:
             self._dialogue.close()
             players, self._players = self._players, {}
-        for player in players.values():
-            close = getattr(player, "close", None)
-            if callable(close):
-                close()
+        close_players(players.values())
 
     @contextmanager
     def _held(self) -> Iterator[None]:

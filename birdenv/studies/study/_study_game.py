@@ -8,8 +8,8 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Game, make_game
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.players import close_players
 from birdenv.errors import BirdenvError, InputError
-from birdenv.runs.seating import close_players
 from birdenv.studies.study._config import StudyConfig
 from birdenv.studies.study._running_dialogue import seat_factory
 from birdenv.studies.study._store import Store

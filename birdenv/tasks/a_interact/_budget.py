@@ -47,7 +47,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """The budget of an episode, from which the prices of tools are deducted. The budget never falls below 0.
+    """The budget of an episode. Tools deduct their prices from it, but it never falls below 0.
 
     Attributes:
         total: the budget at the start of the episode.
@@ -74,7 +74,7 @@ class Budget:
 
     @property
     def questions(self) -> int:
-        """Return the number of questions to the user that the remaining budget covers."""
+        """Return how many questions to the user the remaining budget covers."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
@@ -89,7 +89,7 @@ class Budget:
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:
-        """Deduct the price of an invalid action, or the whole remaining budget if less is left."""
+        """Deduct the price of an invalid action, or the whole remaining budget if it is smaller."""
         self._take(_MALFORMED)
 
     def _take(self, tenths: int) -> bool:

@@ -1,4 +1,4 @@
-"""The messages of a-Interact to the system, and the answers of the six tools that explain the database."""
+"""The messages to the system in a-Interact, and the answers of the six tools that explain the database."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ LONGEST = 60_000
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of a tool that explains the database, cut to `LONGEST` characters.
+    """Return the answer of a tool that explains the database, truncated to `LONGEST` characters.
 
     Args:
         kind: the name of the tool, such as `get_schema`.
-        argument: `{"table": ..., "column": ...}` for the meaning of a column; the name or the visible id of
-            a knowledge entry for its definition. Case does not matter. Other tools ignore the argument.
+        argument: for the meaning of a column, `{"table": ..., "column": ...}`; for the definition of a
+            knowledge entry, its name or its visible id. Case does not matter. Other tools ignore the
+            argument.
         notes: the schema, knowledge and column meanings of the database.
         deleted: the ids of knowledge entries that the system must not see.
-        renumber: True to number the visible entries without gaps, because a gap would reveal a deleted entry.
+        renumber: True to number the visible entries consecutively, because a gap would reveal a deleted
+            entry.
 
     Raises:
         ValueError: `kind` is another action, such as `submit_sql`.
@@ -125,7 +127,7 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return the sentence about the remaining budget that ends every reply."""
+    """Return the sentence at the end of every reply that states the remaining budget."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 
@@ -144,7 +146,7 @@ def over_budget(kind: Kind) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed submission, which says nothing about the expected result."""
+    """Return the feedback on a failed submission, which reveals nothing about the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":

@@ -96,26 +96,26 @@ SEATS: Final = (
 
 
 class AInteractRules(InteractRules):
-    """An episode of a-Interact: nine tools with prices (`COSTS`), and one budget for both phases.
+    """An a-Interact episode: nine tools with prices (`COSTS`), and one budget for both phases.
 
     Passing phase 1 earns 0.7 and passing phase 2 earns 0.3, however many submissions it took. Where the
     published implementations disagree, the rules are:
 
-    * The price of a tool is deducted before the tool runs, whatever the result is.
+    * The price of a tool is deducted before the tool runs, whatever its result.
     * A tool that costs more than the remaining budget is refused, and the refusal costs nothing. After a
       refusal, or if the budget does not cover any tool, only `submit_sql` is possible; any other action ends
       the episode.
-    * `submit_sql` is always possible. A submission that the budget does not cover spends all that is left and
-      ends the episode, without a follow-up.
+    * `submit_sql` is always possible. A submission that the budget does not cover spends the rest of the
+      budget and ends the episode without a follow-up.
     * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
     * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
-      the reply says only that.
+      the reply says nothing more.
 
-    The profile decides how submissions are judged and from which database state a follow-up starts. The
+    The profile decides how submissions are judged, and which database state a follow-up starts from. The
     profile's rules about turns do not apply to a-Interact.
 
     Attributes:
-        calls: the number of calls of each tool, by its name.
+        calls: the number of calls to each tool, by tool name.
         malformed: the number of invalid actions.
         budget: the budget of the episode.
     """
@@ -239,7 +239,7 @@ def _is_none(move: Move) -> bool:
 
 
 class AInteractSettings(InteractSettings):
-    """The settings of a run or an environment of a-Interact."""
+    """The settings of an a-Interact run or environment."""
 
     profile: Literal["strict", "adk"] = Field(
         "strict",
@@ -251,12 +251,12 @@ class AInteractSettings(InteractSettings):
         ge=0,
         le=MAX_PATIENCE,
         strict=True,
-        description="Adds 2 to the budget for each unit. The budget is 6, plus 2 per ambiguity.",
+        description="Each unit adds 2 to the budget, which begins with 6, plus 2 for each ambiguity.",
     )
 
 
 def load(settings: AInteractSettings) -> InteractTasks:
-    """Load the tasks of a-Interact.
+    """Load the a-Interact tasks.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

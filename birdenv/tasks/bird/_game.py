@@ -28,7 +28,7 @@ _logger = logging.getLogger("birdenv")
 
 
 class BirdSettings(SqlSettings):
-    """The settings of a run or an environment of BIRD."""
+    """The settings of a BIRD run or environment."""
 
     data_file: Annotated[str | None, Option(argument=True, path=True)] = Field(
         None, description="Task file (JSON or JSONL). Default: the demo."
@@ -60,7 +60,7 @@ class BirdSettings(SqlSettings):
         return self
 
     def place(self) -> tuple[Path, Path]:
-        """Return the paths of the task file and of the folder with the databases."""
+        """Return the path of the task file and the path of the database folder."""
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)
@@ -70,12 +70,12 @@ class BirdSettings(SqlSettings):
 
 
 class BirdTasks(SqlTasks[BirdTask]):
-    """The tasks of a BIRD file that are to be played.
+    """The tasks to play from a BIRD file.
 
     Attributes:
-        settings: the settings with which the tasks were loaded.
+        settings: the settings used to load the tasks.
         grader: computes EX and the optional metrics of submissions.
-        data_folder: the folder with the databases.
+        data_folder: the database folder.
     """
 
     settings: BirdSettings
@@ -115,7 +115,7 @@ class BirdTasks(SqlTasks[BirdTask]):
 
 
 def load(settings: BirdSettings) -> BirdTasks:
-    """Load the tasks that the settings select, and open the source of their databases.
+    """Load the tasks that the settings select, and open their database source.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

@@ -48,7 +48,7 @@ SEATS: Final = (
 
 
 class BirdRules(Rules):
-    """An episode of BIRD: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
+    """A BIRD episode: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
 
     An episode has at most `max_turns` actions, and is truncated if the last action is not a submission.
     Refused actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
@@ -56,7 +56,7 @@ class BirdRules(Rules):
     Attributes:
         task: the task, with its gold SQL.
         submission: the submitted SQL; None before a submission.
-        verdict: the grader's verdict; None before a submission, and for a task without gold SQL.
+        verdict: the grader's verdict; None before a submission or if the task has no gold SQL.
     """
 
     seats = SEATS
@@ -235,7 +235,7 @@ class BirdRules(Rules):
 
 
 def task_fields(task: BirdTask) -> dict[str, Any]:
-    """Return the fields that describe a task in the record of an episode: its difficulty and database."""
+    """Return the fields that describe a task in an episode record: its difficulty and database."""
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 

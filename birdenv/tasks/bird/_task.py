@@ -1,4 +1,4 @@
-"""BIRD tasks, and the reader of BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
+"""BIRD tasks, and a reader for BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class PrivateBirdTask:
 
     Attributes:
         gold: the gold SQL statements. A submission is right if its result matches the result of at least one
-            statement. Empty if the task cannot be graded.
+            of these statements. Empty if the task cannot be graded.
     """
 
     gold: tuple[str, ...]
 
 
 class BirdTask(NamedTuple):
-    """A task of BIRD, divided into a public part and a private part."""
+    """A BIRD task, divided into a public part and a private part."""
 
     public: PublicBirdTask
     private: PrivateBirdTask
@@ -78,7 +78,7 @@ class BirdTask(NamedTuple):
 
 
 class BirdRecord(BaseModel):
-    """One record of a BIRD task file.
+    """A record in a BIRD task file.
 
     Attributes:
         question_id: the id of the task; if it is None, the position in the file becomes the id.
@@ -128,11 +128,11 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return the tasks of a file, in the order of its records. `BirdRecord` describes the fields of a record.
+    """Return the tasks in a file, in file order. `BirdRecord` describes the fields of a record.
 
     Args:
         path: the task file (JSON or JSONL).
-        dialect: the dialect whose SQL is read from records that have SQL for several dialects.
+        dialect: the dialect to read from records that have SQL for several dialects.
 
     Raises:
         InputError: the file cannot be read, or a field of a record is missing or has a wrong value.

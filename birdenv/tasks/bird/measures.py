@@ -1,4 +1,4 @@
-"""The measures of BIRD (EX, optional metrics, the official table), and the display of its episodes."""
+"""BIRD's measures (EX, optional metrics, the official table), and the display of its episodes."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ _REFERENCE_STATUS: Final = {
 
 
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Count the submissions that only one of the metrics EX and EX (BIRD set) accepts, by reason.
+    """Count the submissions that EX accepts but EX (BIRD set) does not, or vice versa, by reason.
 
-    Only EX accepts results that are right within the tolerance for floats, or after cleaning. Only EX (BIRD
-    set) accepts results in which rows are repeated more or less often than in the gold result.
+    Only EX accepts results that are correct within the float tolerance or after cleaning. Only EX (BIRD set)
+    accepts results that repeat rows more or less often than the gold result.
 
     Args:
         results: the results of graded episodes, with the fields `ex`, `ex_bird` and optionally `clean_steps`.
@@ -106,7 +106,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return sentences for people about the differences that `ex_differences` counted."""
+    """Return sentences that explain the counts from `ex_differences` to people."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -174,8 +174,8 @@ def difficulty_means(
         scores: for each metric, the scores of the episodes in the same order, from 0 to 1.
 
     Returns:
-        For each metric, a mapping from the difficulties and `total` to mean scores, which are None without
-        episodes. The additional metric `count` holds the numbers of episodes.
+        For each metric, a mapping from the difficulties and `total` to mean scores. A mean over no episodes
+        is None. The additional metric `count` holds the numbers of episodes.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))
@@ -192,7 +192,7 @@ def difficulty_means(
 def difficulty_table(
     means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
 ) -> list[str]:
-    """Return the lines of a table with the means from `difficulty_means`. `titles` names each metric."""
+    """Return the means from `difficulty_means` as lines of a table. `titles` has each metric's title."""
     lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
     for metric, of in means.items():
         cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]

@@ -1,4 +1,4 @@
-"""The messages of c-Interact to the system."""
+"""The messages that c-Interact sends to the system."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence that says that a refused action cost a question, and how many are left."""
+    """Return the sentence that reports that a refused action cost a question, and how many remain."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence that says that a refused action cost nothing, and how many more will be free."""
+    """Return the sentence that reports that a refused action was free, and how many more will be."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Return the sentence that says why a refused action counts as an empty submission."""
+    """Return the sentence that explains why a refused action counts as an empty submission."""
     if has_submitted and profile.free_refusals:
         free = f"Such actions were free {_times(profile.free_refusals)} in this phase"
         return f"{free}; this one uses up your attempt: it {USED_UP}."
@@ -91,12 +91,12 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence that says that a question was free because the user did not understand it."""
+    """Return the sentence that reports that a question was free, because the user did not understand it."""
     return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the note on the number of questions left, which some profiles add to every answer."""
+    """Return the note that some profiles add to every answer: the number of questions left."""
     return f"({left} of {counted(most, 'question')} left)"
 
 
@@ -108,7 +108,7 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the feedback on a failed attempt, which says nothing about the expected result."""
+    """Return the feedback on a failed attempt, which reveals nothing about the expected result."""
     next_step = "The episode ends." if last else ONE_MORE
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {next_step}"

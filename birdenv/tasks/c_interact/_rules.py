@@ -58,18 +58,18 @@ SEATS: Final = (
 
 
 class CInteractRules(InteractRules):
-    """An episode of c-Interact: questions to the user, SQL, and a follow-up request.
+    """A c-Interact episode: questions to the user, SQL, and a follow-up request.
 
     In each phase, the system has a second ("debug") attempt if its first SQL is wrong. A refused action
     (illegal, malformed or empty) costs one question. If no question is left, the action counts as an empty
-    submission, so that every episode ends. After the first submission, the profile may let some refused
-    actions of each phase cost nothing (`Profile.free_refusals`). A message without a tool call may end the
-    attempt at once (`Profile.no_call_ends_attempt`).
+    submission, so that every episode ends. The profile may make some refused actions after the first
+    submission of each phase free (`Profile.free_refusals`). A message without a tool call may end the attempt
+    at once (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: the number of questions that were charged to the budget. The field `free_questions` of the
-            record counts the other questions.
-        max_questions: the budget: the largest number of questions that may be charged.
+        questions: the number of questions charged to the budget. The record counts all other questions in
+            `free_questions`.
+        max_questions: the budget, that is, the maximum number of questions that can be charged.
         turns_left: the number of questions left in the budget. This number stays the same after the first
             submission, even if the profile allows no more questions then.
     """
@@ -240,7 +240,7 @@ class CInteractRules(InteractRules):
 
 
 class CInteractSettings(InteractSettings):
-    """The settings of a run or an environment of c-Interact."""
+    """The settings of a c-Interact run or environment."""
 
     execute_sql: bool = Field(False, description="Let the agent run SQL (not in the official protocol).")
     questions: int | None = Field(
@@ -255,7 +255,7 @@ class CInteractSettings(InteractSettings):
 
 
 def load(settings: CInteractSettings) -> InteractTasks:
-    """Load the tasks of c-Interact.
+    """Load the c-Interact tasks.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

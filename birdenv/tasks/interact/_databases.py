@@ -1,4 +1,4 @@
-"""The database on which the system tries SQL in an episode, and the jobs for the grader.
+"""The database that the system tries SQL on in an episode, and the jobs for the grader.
 
 The grader never uses the system's database.
 """
@@ -25,19 +25,19 @@ def grading_job(
     accepted: str | None = None,
     left: Checkpoint | None = None,
 ) -> GradingJob:
-    """Return the job that grades a submission of one phase.
+    """Return the job that grades a submission in one phase.
 
-    After a Management task, the gold SQL of the follow-up runs on the database state after the gold SQL of
-    phase 1. The submitted SQL runs on the state after the SQL that passed phase 1 or, in some profiles, on
-    the same state as the gold SQL. Under the published rules, a Query may change the database, so the
-    follow-up of a Query task is graded in the same way.
+    The follow-up to a Management task starts from a changed database. Its gold SQL runs on the state that the
+    phase 1 gold SQL left. The submitted SQL runs on the state that the accepted phase 1 SQL left or, in some
+    profiles, on the same state as the gold SQL. Under the published rules, a Query can change the database,
+    so follow-ups to Query tasks are graded in the same way.
 
     Args:
         task: the task.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
-        left: a checkpoint of the database after the accepted SQL; if it is None, the accepted SQL runs again.
+        left: a checkpoint of the database that the accepted SQL left; if it is None, that SQL runs again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -85,7 +85,7 @@ class OwnState(NamedTuple):
         setup: the task's `preprocess_sql`.
         own: the system's SQL that passed phase 1; empty if it is not needed.
         cleanup: the task's `clean_up_sqls`. Errors are ignored, because the clean-up was written for the
-            state after the gold SQL.
+            state that the gold SQL leaves.
     """
 
     setup: tuple[str, ...]
@@ -138,12 +138,12 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database on which the system tries SQL in an episode.
+    """The database that the system tries SQL on in an episode.
 
     The database is opened for the first statement, and keeps all changes. Phase 2 begins with a fresh
-    database in the state that `agent_start_state` describes. To free memory, the database is closed while a
-    submission is graded. Statements of a resumed episode (see `recall`) run again only when a new statement
-    follows.
+    database in the state that `agent_start_state` describes. The database is closed while a submission is
+    graded, to free memory. When an episode is resumed, its recalled statements (see `recall`) run again only
+    once a new statement follows.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -166,7 +166,7 @@ class AgentDatabase:
     def show(self, sql: str) -> tuple[str, int]:
         """Run a statement, and return its result as text and the number to pass to `recall`.
 
-        The number counts the statements that would have to run again to restore the database.
+        This number counts the statements that would have to run again to restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.
@@ -179,7 +179,7 @@ class AgentDatabase:
         return result_text(result), count
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement of a resumed episode that ran in an earlier process.
+        """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
             sql: the statement.
@@ -193,8 +193,7 @@ class AgentDatabase:
 
         Args:
             accepted: the SQL that passed phase 1.
-            left: a checkpoint of the database after the accepted SQL; if it is None, the accepted SQL runs
-                again.
+            left: a checkpoint of the database that the accepted SQL left; if it is None, that SQL runs again.
         """
         self.close()
         self._past.clear()

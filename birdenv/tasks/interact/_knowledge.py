@@ -18,14 +18,14 @@ from birdenv.users import BriefNotes
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEntry:
-    """An entry of a database's knowledge base, which defines a term of its domain.
+    """An entry in a database's knowledge base, which defines a domain term.
 
     Attributes:
         id: the id of the entry in the knowledge base.
         name: the defined term.
         description: a short description of the term.
         definition: the definition, such as a formula.
-        children: the ids of the entries on which the definition builds.
+        children: the ids of the entries that the definition builds on.
         raw: the entry as JSON, with all fields of the file.
     """
 
@@ -54,7 +54,7 @@ class DatabaseNotes:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """Return the names of all tables and columns in the schema and the column meanings."""
+        """Return the names of all tables and columns that the schema or the column meanings mention."""
         names = set(_schema_names(self.schema))
         for key in self.column_meanings:
             names.update(key.split("|")[1:])
@@ -107,8 +107,8 @@ def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields:
     Args:
         notes: the notes about the database.
         deleted: the ids of the entries to leave out.
-        all_fields: True to show all fields of the file, with the ids of the file. False to show the fields
-            that `shown_knowledge` returns.
+        all_fields: True to show all fields in the file, with the file's ids. False to show the fields that
+            `shown_knowledge` returns.
         renumber: passed to `shown_knowledge`.
     """
     if all_fields:
@@ -125,7 +125,7 @@ def shown_knowledge(
     Args:
         notes: the notes about the database.
         deleted: the ids of the entries to leave out.
-        renumber: True to give the entries new ids from 0 on, so that no gap reveals a deleted entry.
+        renumber: True to renumber the entries from 0, so that no gap reveals a deleted entry.
     """
     visible = [entry for entry in notes.knowledge if entry.id not in deleted]
     return [

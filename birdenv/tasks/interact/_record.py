@@ -1,4 +1,4 @@
-"""The records in the task files of BIRD-Interact (lite, full and mini), in one uniform format."""
+"""The records in BIRD-Interact's task files (lite, full and mini), in a uniform format."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class _Model(BaseModel):
 
 
 class ConditionsRecord(_Model):
-    """The `conditions` of a request, which decide how the rows of results are compared.
+    """The `conditions` of a request, which decide how result rows are compared.
 
     Attributes:
-        decimal: the number of decimals to which numbers are rounded; a negative value means 2.
+        decimal: the number of decimal places that numbers are rounded to; a negative value means 2.
         distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
         order: True if the order of rows matters.
     """
@@ -66,12 +66,12 @@ class AmbiguityRecord(_Model):
     """One annotated ambiguity of a request.
 
     Attributes:
-        term: the ambiguous words of the request.
+        term: the ambiguous words in the request.
         sql_snippet: the piece of SQL that expresses what the words mean.
         is_mask: the field of the same name in the files; birdenv does not use it.
         type: the type of the ambiguity; empty if the file names none.
-        deleted_knowledge: the ids of the knowledge entries that are hidden from the system. The files have an
-            id, a list of ids or null.
+        deleted_knowledge: the ids of the knowledge entries that are hidden from the system. In the files, the
+            value is an id, a list of ids or null.
     """
 
     term: str
@@ -127,7 +127,7 @@ class FollowUpRecord(_Solution):
 
 
 class TaskRecord(_Solution):
-    """A task in a file of BIRD-Interact (see "Data Fields" in its README, and docs/data-formats.md).
+    """A task in a BIRD-Interact file (see "Data Fields" in its README, and docs/data-formats.md).
 
     Attributes:
         instance_id: the id of the task.
@@ -141,7 +141,7 @@ class TaskRecord(_Solution):
         preprocess_sql: the statements that prepare the database.
         clean_up_sqls: the statements that clean up the database.
         user_query_ambiguity: the ambiguities in the wording of the request.
-        knowledge_ambiguity: the ambiguities because of missing knowledge.
+        knowledge_ambiguity: the ambiguities caused by missing knowledge.
         follow_up: the follow-up request; None if there is none.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
         annotated: the two fields about ambiguities, unchanged from the file.
@@ -165,9 +165,9 @@ class TaskRecord(_Solution):
 
 
 def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:
-    """Yield a warning for each unknown field whose name resembles the name of a missing field.
+    """Yield a warning for each unknown field with a name that resembles a missing field.
 
-    Other unknown fields are ignored, because the published files contain some.
+    All other unknown fields are ignored, because the published files contain some.
     """
     known = dict(_named_fields(model))
     for name, value in record.items():
@@ -195,7 +195,7 @@ def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
-    """Validate a record of a task file, and return it.
+    """Validate a record from a task file, and return it as a model.
 
     Args:
         record: the record as read from the file.

@@ -48,19 +48,19 @@ USER_SEAT: Final = Seat(
 class InteractRules(Rules):
     """The rules that c-Interact and a-Interact share: the system submits SQL, and the user answers questions.
 
-    Phase 1 is about the ambiguous request, phase 2 about the follow-up. The reward of each phase is granted
-    at most once, so an episode earns at most 1.0. An episode of a task without gold SQL ends at the first
-    submission with the status `ungraded`. If the gold SQL does not run, the episode is truncated with the
-    status `infra_error`.
+    Phase 1 is about the ambiguous request, phase 2 about the follow-up. Each phase is rewarded at most once,
+    so an episode earns at most 1.0. If a task has no gold SQL, its episode ends at the first submission with
+    the status `ungraded`. If the gold SQL does not run, the episode is truncated with the status
+    `infra_error`.
 
     Attributes:
         task: the task, with its private part.
         profile: the protocol profile.
         attempts: the submissions so far.
-        private_log: the verdicts in detail, and the traces of the user's answers; the system never sees them.
+        private_log: the detailed verdicts, and the traces of the user's answers; the system never sees them.
         user_sees: which of the system's moves the user sees (see `UserSees`).
         leak_guard: what happens to an answer that reveals SQL (see `LeakGuard`).
-        user_style: the style in which the rule-based user answers.
+        user_style: the rule-based user's answer style.
     """
 
     def __init__(
@@ -209,11 +209,11 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the public record's fields about all moves except submissions, such as the questions."""
+        """Return the public record's fields on all moves other than submissions, such as questions."""
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return the number of annotated ambiguities that the user has resolved, and their total number."""
+        """Return how many annotated ambiguities the user has resolved, and how many there are."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)

@@ -1,4 +1,4 @@
-"""The tasks of c-Interact and a-Interact, each with a public and a private part, and attempts at them."""
+"""The tasks of c-Interact and a-Interact, split into public and private parts, and attempts to solve them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AttemptName: TypeAlias = Literal["first", "debug"] | int
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A submission of the system, or a refused action that counted as an empty submission.
+    """The system's submission in one attempt, or a refused action that counted as an empty submission.
 
     Attributes:
         phase: 1 for the first request, 2 for the follow-up.
@@ -46,7 +46,7 @@ class Attempt:
         }
 
     def private(self, grade: Grade | None) -> dict[str, Any]:
-        """Return the entry for the private log, with details of the grading that may reveal the gold SQL."""
+        """Return the entry for the private log, with grading details that may reveal the gold SQL."""
         entry: dict[str, Any] = {
             "kind": "submission",
             "phase": self.phase,
@@ -72,8 +72,8 @@ class PublicTask:
             This number is public because `turns_left` reveals it.
         high_level: True if the request is phrased in general terms; None if the file does not say.
         difficulty: the difficulty in the file, or `unknown`.
-        candidates: SQL statements that agents can choose from, in the order of the file. They are not
-            shuffled, so the file must not list the right statement in a fixed place.
+        candidates: SQL statements that agents can choose from, in file order. They are not shuffled, so the
+            file must not always list the right statement in the same position.
     """
 
     index: int
@@ -88,7 +88,7 @@ class PublicTask:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The second request of a task, which the system sees only after its SQL for the first request passed.
+    """The second request in a task, which the system sees only after passing phase 1.
 
     Attributes:
         query: the request, which is not ambiguous.
@@ -145,7 +145,7 @@ class PrivateTask:
 
 
 class CInteractTask(NamedTuple):
-    """A task of c-Interact or a-Interact, divided into a public part and a private part."""
+    """A c-Interact or a-Interact task, divided into a public part and a private part."""
 
     public: PublicTask
     private: PrivateTask
@@ -168,7 +168,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
 
     Args:
         record: the record.
-        index: the position of the record in its file, from 0.
+        index: the index of the record in its file, from 0.
         notes: the notes about the task's database.
         dialect: the SQL dialect of the database.
     """

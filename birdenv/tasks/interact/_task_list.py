@@ -1,4 +1,4 @@
-"""The settings of c-Interact and a-Interact, and the loader of their tasks from a benchmark folder.
+"""The settings of c-Interact and a-Interact, and the functions that load their tasks from a benchmark folder.
 
 The folder has the layout of BIRD-Interact's lite, full or mini edition, or of birdenv's demo.
 """
@@ -48,10 +48,10 @@ _TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the fil
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file, with the databases on which they are played.
+    """The tasks in one file, with the databases that they are played on.
 
     Attributes:
-        tasks: the tasks, in the order of the file.
+        tasks: the tasks, in file order.
         source: opens the databases.
         task_file: the path of the file.
     """
@@ -80,7 +80,7 @@ def find_task_file(folder: Path) -> Path:
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """Return all records of a task file. Values for a particular SQL dialect replace the general values.
+    """Return all records of a task file. Values for the given SQL dialect replace the general values.
 
     Raises:
         InputError: a record is not valid, or two records have the same instance id.
@@ -104,7 +104,7 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load tasks and the notes about their databases, without opening the databases.
+    """Load tasks and the notes on their databases. The databases are not opened.
 
     Args:
         folder: the benchmark folder.
@@ -151,8 +151,8 @@ class InteractSettings(SqlSettings):
     )
     user_sees: UserSees = Field(
         "words",
-        description="Which of the system's moves the user sees: only its words, also its SQL with the "
-        "results, or all.",
+        description="What the user sees of the agent's moves: words, results (also its SQL with the "
+        "results), or all.",
     )
     leak_guard: LeakGuard = Field(
         "filter", description="What to do with answers that leak: filter (replace them) or log them."
@@ -191,7 +191,7 @@ class InteractSettings(SqlSettings):
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the paths of the benchmark folder and of the task file."""
+        """Return the path of the benchmark folder and the path of the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -204,7 +204,7 @@ class InteractSettings(SqlSettings):
 
     @property
     def scheme(self) -> RewardScheme:
-        """Return the reward scheme with the prices of these settings."""
+        """Return the reward scheme with the prices from these settings."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
 
     @property
@@ -215,15 +215,15 @@ class InteractSettings(SqlSettings):
         return replace(profile, grading=grading)
 
     def rules(self) -> dict[str, Any]:
-        """Return the settings that change the rules, as `config.json` and `overall.json` record them."""
+        """Return the settings that change the rules, as recorded in `config.json` and `overall.json`."""
         return {"profile": self.profile, "patience": self.patience}
 
 
 class InteractTasks(SqlTasks[CInteractTask]):
-    """The tasks of c-Interact or a-Interact that are to be played.
+    """The c-Interact or a-Interact tasks to play.
 
     Attributes:
-        settings: the settings with which the tasks were loaded.
+        settings: the settings used to load the tasks.
         make_rules: returns the rules for a new episode of a task.
     """
 
@@ -264,13 +264,13 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the tasks of c-Interact or a-Interact. Tasks that cannot be played are left out with a note.
+    """Load the c-Interact or a-Interact tasks. Tasks that cannot be played are left out, with a note.
 
     Args:
         settings: the settings of the game.
         rules: the class of the game's rules.
-        idle: the game's own fields in the record of an episode that never began.
-        **more: further keyword arguments for `rules`.
+        idle: the fields that the game adds to the record of an episode that never began.
+        **more: additional keyword arguments for `rules`.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

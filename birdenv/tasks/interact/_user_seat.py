@@ -28,7 +28,7 @@ words, one question at a time. Do not write SQL, and tell only what you are aske
 
 
 class FilteredAnswer(NamedTuple):
-    """An answer of the user after the leak guard.
+    """A user's answer that has passed through the leak guard.
 
     Attributes:
         text: the answer that the system sees.
@@ -42,7 +42,7 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return the briefs that tell the user what they want: one for each phase of the task.
+    """Return the briefs that tell the simulated user what they want, one for each phase of the task.
 
     A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
@@ -50,7 +50,7 @@ def briefs_of(
         task: the task.
         converses: True if the user remembers the conversation and may ask what a question means.
         first_line: see `Profile.first_line`.
-        style: the style in which the rule-based user answers.
+        style: the rule-based user's answer style.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
     if not converses or first_line or style != "plain":
@@ -82,7 +82,7 @@ def user_instruction(task: CInteractTask) -> str:
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the panels that show a person in the user's seat what they want."""
+    """Return the panels that show a person in the user's seat what they are supposed to want."""
     brief = task.private.brief
     meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
@@ -118,11 +118,11 @@ def filter_answer(
         task: the task.
         phase: the phase, 1 or 2.
         question: the system's question.
-        move: the user's answer. Its trace lists the SQL snippets whose meaning the answer may reveal. An
-            answer without a trace may reveal what the rule-based user would reveal. An answer that is not
+        move: the user's answer. Its trace lists the SQL snippets that the answer is allowed to explain. An
+            answer that has no trace may reveal what the rule-based user would reveal. An answer that is not
             text counts as an empty answer.
-        guard: `filter` to replace an answer that leaks, `log` only to log the leak. None for recorded
-            answers, which have been filtered before.
+        guard: `filter` to replace an answer that leaks; `log` to only log the leak; None for recorded
+            answers, which have already been filtered.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
@@ -151,10 +151,11 @@ def _model_calls(trace: Any) -> dict[str, Any]:
 
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
-    """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is not valid.
+    """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is invalid.
 
-    The trace says how the user understood the question, and which SQL snippets the answer may reveal. A user
-    from another package may return any value as a trace. A trace that is too long for the log is not valid.
+    The trace describes how the user understood the question, and which SQL snippets the answer may reveal. A
+    user from another package can return any value as a trace. A trace that is too long for the log is
+    invalid.
     """
     if not isinstance(trace, dict | Mapping):  # `dict` first, because the check for `Mapping` is slow
         return None

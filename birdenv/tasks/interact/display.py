@@ -1,4 +1,4 @@
-"""The parts of a report page that show an episode of c-Interact or a-Interact."""
+"""The parts of a report page that show a c-Interact or a-Interact episode."""
 
 from __future__ import annotations
 

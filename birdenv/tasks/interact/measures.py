@@ -1,7 +1,7 @@
 """The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-The measures are the success in both phases before and after debugging, the mean reward, the effort per
-episode, the kinds of the user's answers, and the published score over all tasks.
+The measures are the success rates in both phases before and after debugging, the mean reward, the effort per
+episode, the kinds of answers from the user, and the published score over all tasks.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DEBUG: Final = frozenset(
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the groups to which a task belongs, by kind, such as `{"database": ("shop",), ...}`.
+    """Return the groups that a task belongs to, by kind, such as `{"database": ("shop",), ...}`.
 
     The argument `ambiguity` lists the types of the task's ambiguities.
     """
@@ -59,7 +59,7 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Return True if an episode passed a phase in the attempt `first` or `debug`; by default, in either."""
+    """Return True if an episode passed a phase in the given attempt (`first` or `debug`; None for either)."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )

@@ -1,7 +1,7 @@
-"""The published figures of BIRD-Interact, which count episodes by phase and attempt (§5.1, §5.2).
+"""BIRD-Interact's published figures, which count episodes by phase and attempt (§5.1, §5.2).
 
-Summaries of runs, official result files and regrading use these figures. Tables and lines leave out figures
-that a game does not have.
+Run summaries, official result files and regrading use these figures. Tables and lines omit figures that a
+game does not have.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ FollowUpKind = Literal["none", "graded", "ungraded"]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeScore:
-    """The result of one episode, as the published figures count it.
+    """The result of one episode, in the form that the published figures need.
 
     Attributes:
         instance_id: the id of the task.
         status: how the episode ended, such as `completed`.
-        passes: the passed phases, each as a pair such as `(1, "first")` or `(1, "debug")`.
+        passes: the phases that the episode passed, each as a pair such as `(1, "first")` or `(1, "debug")`.
         follow_up: `none` if the task has no follow-up, `graded` if it has one with gold SQL, and `ungraded`
             if its gold SQL is not published.
-        groups: the names of the groups to which the task belongs, by kind (`category`, `database`, ...).
+        groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
     """
 
     instance_id: str
@@ -49,11 +49,11 @@ class EpisodeScore:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCounts:
-    """The numbers of episodes in a batch that passed each phase.
+    """The number of episodes in a batch that passed each phase.
 
     Attributes:
         tasks: the number of episodes.
-        followed: the number of episodes whose task has a follow-up with gold SQL.
+        followed: the number of episodes of tasks that have a follow-up with gold SQL.
         reached: the number of episodes that reached phase 2.
         a: the number of episodes that passed phase 1 at once.
         b: the number of episodes that passed phase 1 after debugging.
@@ -95,9 +95,9 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
-    The denominator of the rates of phase 2 is the number of all episodes; that of `phase_2_of_reached` is the
-    number of episodes that reached phase 2. Each rate has a 95 % Wilson interval. The interval is None for a
-    single episode, and if a task was played more than once, because then the episodes are not independent.
+    The rates of phase 2 are shares of all episodes, except `phase_2_of_reached`, which is a share of the
+    episodes that reached phase 2. Each rate has a 95 % Wilson interval. The interval is None for a single
+    episode, and if a task was played more than once, because then the episodes are not independent.
     """
     counts = count_phases(standings)
     once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
@@ -128,7 +128,7 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the published figures, which cover all episodes, whatever their status.
 
     The key `tasks` holds N, the number of episodes. `left_out` counts the episodes that rates leave out, by
-    status, and `valid` the other episodes. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N, which
+    status, and `valid` counts all others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N, which
     published tables multiply by 100, with a bootstrap interval over tasks. The rate of `phase_2` among all N
     episodes is the published end-to-end success rate.
     """
@@ -154,7 +154,7 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """Return the `phase_figures` of each group of tasks, by the name of the group. Groups may overlap.
+    """Return the `phase_figures` for each group of tasks, by group name. Groups can overlap.
 
     Args:
         standings: the results of the episodes.
@@ -192,7 +192,7 @@ _CALLS: Final = {
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Return lines of text with the success rates of both phases, their intervals, and the debugging gain."""
+    """Return lines of text with the success rates in both phases, their intervals, and the debugging gain."""
     return [
         _rate_line(
             title if "phase_1_first" in figures else title.removesuffix(", after debug"),
@@ -238,7 +238,7 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Return a text about the mean number of questions per episode: asked, allowed, and free of charge."""
+    """Return the mean numbers of asked, allowed and free questions per episode, as text."""
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""
@@ -246,7 +246,7 @@ def questions_text(asked: float | None, allowed: float | None, free: float | Non
 
 
 def answers_line(answers: Mapping[str, int]) -> str:
-    """Return a line of text with the number and share of the user's answers of each kind."""
+    """Return a line of text with the number and share of each kind of answer from the user."""
     total = sum(answers.values())
     shares = [
         f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
@@ -257,7 +257,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the lines of a table with the number of tasks, success rates and mean reward of each group."""
+    """Return the lines of a table with the number of tasks, success rates and mean reward for each group."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}

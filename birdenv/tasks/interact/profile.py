@@ -1,4 +1,4 @@
-"""Protocol profiles: switches for the rules in which the published implementations of c-Interact differ.
+"""Protocol profiles: switches for the rules on which the published c-Interact implementations differ.
 
 `strict` is birdenv's default. `shell` follows the original batch pipeline of the BIRD-Interact repository,
 and `adk` its later tool-calling service.
@@ -23,7 +23,7 @@ MAX_PATIENCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The rules of one implementation. A switch is True if its first sentence below applies.
+    """The rules of one c-Interact implementation. A switch is True if its first sentence below applies.
 
     Attributes:
         name: the name of the profile, such as `strict`.
@@ -34,28 +34,29 @@ class Profile:
         clarify_later: questions are also allowed in the debug attempt and in the follow-up.
         free_refusals: how many refused moves are free in each phase after the first submission. The next
             refused move counts as an empty submission.
-        no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
-            next submission earns as much as the first. Otherwise, such a message is a refused move.
+        no_call_ends_attempt: a message without a tool call ends the attempt, although nothing was submitted,
+            and the next submission earns as much as the first. Otherwise, the message is a refused move.
         all_knowledge_fields: knowledge entries are shown with all fields of the file.
-        renumber_knowledge: the visible knowledge entries are numbered anew.
+        renumber_knowledge: the visible knowledge entries are renumbered.
         error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
             an error.
-        category_from_id: a task is a Management task exactly if its id contains `_M_`. Otherwise, the field
-            `category` decides.
-        infer_category: the category of a follow-up without a `category` is inferred from its tests or from
-            the main task. Otherwise, such a follow-up is a Query.
+        category_from_id: a task is a Management task if and only if its id contains `_M_`. Otherwise, the
+            field `category` decides.
+        infer_category: if a follow-up has no `category`, it is inferred from its tests or from the main task.
+            Otherwise, the follow-up is a Query.
         follow_up_conditions: which `conditions` apply to the follow-up: those of the main task (`parent`),
             its own or none (`own`), or its own if it has any and otherwise those of the main task
             (`own_else_parent`).
-        follow_up_base: the SQL of phase 1 after which the prediction for the follow-up runs: the accepted
+        follow_up_base: the phase 1 SQL that prepares the database for the follow-up prediction: the accepted
             prediction or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
-        tells_left: every answer says how many questions are left.
-        first_line: only the first line counts when a language model that plays the user says what a question
-            is about. If the model returns no answer, the user says that they do not understand.
-        grading: the rules by which submissions are judged.
+        tells_left: every answer states how many questions are left.
+        first_line: when a language model plays the user and says what a question is about, only the first
+            line of its output counts. If the model returns no answer, the user says that they do not
+            understand.
+        grading: the rules for judging submissions.
     """
 
     name: str
@@ -81,7 +82,7 @@ class Profile:
     def questions(self, counted_ambiguities: int, patience: int) -> int:
         """Return the number of questions that an episode allows: `max_turn = ambiguities + patience`.
 
-        The result is one less in a profile in which the first submission takes a turn.
+        The result is one less if the profile counts the first submission as a turn.
         """
         max_turn = counted_ambiguities + patience
         return max_turn if self.free_submission else max(max_turn - 1, 0)

@@ -1,7 +1,7 @@
-"""The reward of each phase and attempt (BIRD-Interact §5.1), and the schemes that pay it to both seats.
+"""The reward for each phase and attempt (BIRD-Interact §5.1), and the schemes that pay it to both seats.
 
-The system's questions and the annotated ambiguities that the user's answers explain may have a price. Which
-ambiguities an answer explains depends only on its words, so a replay pays the same rewards.
+A scheme can charge for the system's questions, and for the annotated ambiguities that the user's answers
+explain. Only the words of an answer decide which ambiguities it explains, so a replay pays the same rewards.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def reward(phase: int, attempt: int, passed: bool) -> float:
 
 
 def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
-    """Return the mean reward of a batch: (0.7a + 0.5b + 0.3c + 0.2d) / n. Papers multiply this mean by 100.
+    """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, which papers multiply by 100.
 
     Args:
         a: the number of tasks that passed phase 1 at once.
         b: the number of tasks that passed phase 1 after debugging.
         c: the number of tasks that passed phase 2 at once.
         d: the number of tasks that passed phase 2 after debugging.
-        n: the number of all tasks, including tasks without a follow-up. If n is 0, the mean is 0.
+        n: the total number of tasks, including tasks that have no follow-up. If n is 0, the mean is 0.
     """
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
@@ -57,9 +57,9 @@ _TOLD = 0.6
 class RewardScheme:
     """A scheme that divides rewards and costs between the system and the user.
 
-    Let R be the reward of the SQL, q the price of all questions, and d the price of all annotated ambiguities
-    that the user explained. `cooperative` pays R - q - d to both seats. `user_cost` pays R - q to the system
-    and R - d to the user. `zero_sum` pays R - q to the system and q - R to the user.
+    Let R be the reward for the SQL, q the price of all questions, and d the price of all annotated
+    ambiguities that the user explained. `cooperative` pays R - q - d to both seats. `user_cost` pays R - q to
+    the system and R - d to the user. `zero_sum` pays R - q to the system and q - R to the user.
 
     Attributes:
         name: the name of the scheme.
@@ -72,10 +72,10 @@ class RewardScheme:
     disclosure_price: float = 0.0
 
     def rewards(self, earned: float, questions: int, told: int) -> tuple[float, float]:
-        """Return the rewards of the system and of the user.
+        """Return the system's reward and the user's reward.
 
         Args:
-            earned: the reward of the SQL.
+            earned: the reward for the SQL.
             questions: the number of questions that the system asked.
             told: the number of annotated ambiguities that the user explained.
         """
@@ -108,10 +108,10 @@ _SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:
-    """Return the SQL snippets of the annotated ambiguities that an answer explains.
+    """Return the SQL snippet of each annotated ambiguity that an answer explains.
 
-    An answer explains an ambiguity if it contains most words of the snippet's meaning, apart from words that
-    the request contains.
+    An answer explains an ambiguity if it contains most of the words in the snippet's meaning, not counting
+    words that also occur in the request.
     """
     said = _words(text)
     known = _words(brief.request)

@@ -1,1 +1,1 @@
-"""The code that the SQL games share: actions, settings, task lists, records, and the text of results."""
+"""The code that the SQL games share: actions, settings, task lists, records, and results as text."""

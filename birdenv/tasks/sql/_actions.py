@@ -107,10 +107,9 @@ KINDS: Final = TOOLS[:3]
 
 
 class SqlMove(dict[str, Any]):
-    """A move of the system that is also an action of the Gymnasium environments.
+    """A system move that is also an action in the Gymnasium environments.
 
-    A player may return such a move, and `env.step` accepts it. The move equals the dict
-    `{"kind": ..., "text": ...}`.
+    Players can return it, and `env.step` accepts it. It equals the dict `{"kind": ..., "text": ...}`.
 
     Attributes:
         trace: an explanation of the move for the private record (see `birdenv.Move`), or None.

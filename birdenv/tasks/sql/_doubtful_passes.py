@@ -17,10 +17,10 @@ _WORDS = {
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
-    """Count the doubtful passes in a run, by reason. Counts of 0 are left out.
+    """Count the doubtful passes in a run, by reason. Zero counts are omitted.
 
-    A pass is doubtful if the SQL reads no table, or leaves the database in another state than the gold SQL.
-    Submissions that failed only because of the setting `fail_doubtful` are counted as well.
+    A pass is doubtful if the SQL reads no table, or does not leave the database in the same state as the gold
+    SQL. Submissions that failed only because of the setting `fail_doubtful` also count.
     """
     log = [entry for record in private for entry in record.get("log", [record])]
     other = sum(
@@ -33,7 +33,7 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
-    """Return sentences that state the counts of `doubtful_passes`."""
+    """Return sentences that state the counts from `doubtful_passes`."""
     return [f"{counted(count, 'submission')} {_WORDS[name]}." for name, count in counts.items()]
 
 

@@ -12,7 +12,7 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 
 
 class PastStatements:
-    """The statements of an episode that must run again to restore its database.
+    """The statements in an episode that must run again to restore its database.
 
     Statements are recorded only after the episode has a private copy of the database. Before that, they
     cannot have changed anything.
@@ -30,11 +30,12 @@ class PastStatements:
         return len(self._past)
 
     def recall(self, sql: str, count: int) -> None:
-        """Record a statement of a resumed episode that ran in an earlier process.
+        """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
             sql: the statement.
-            count: the number that `ran` returned in that process. Only so many statements are kept.
+            count: the number that `ran` returned in that process. Only the first `count` recorded statements
+                are kept.
         """
         self._past.append(sql)
         del self._past[count:]

@@ -1,12 +1,12 @@
-"""The records of task files, and lists of defective tasks.
+"""Records in task files, and lists of defective tasks.
 
 A record may have a field `by_dialect` with values for one SQL dialect, such as `{"postgres": {"sol_sql":
 [...], "follow_up": {...}}}`. These values replace the values of the record; objects are merged field by
 field. birdenv's demo uses this field; the public benchmarks have a file for each database engine.
 
-The gold SQL of some tasks is broken: it no longer runs, reads the clock, or fails the task's own test cases.
-A list of defective tasks is a JSONL file with an `instance_id` and `reasons` on each line. The list contains
-no gold SQL, so people can share it. `birdenv data verify` and `birdenv self-check` write such a list, and the
+Some tasks have broken gold SQL: it no longer runs, reads the clock, or fails the task's own test cases. A
+list of defective tasks is a JSONL file with an `instance_id` and `reasons` on each line. The list contains no
+gold SQL, so people can share it. `birdenv data verify` and `birdenv self-check` write such a list, and the
 setting `leave_out` reads it.
 """
 
@@ -26,7 +26,7 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """Return a record in which the values for one SQL dialect replace the general values.
+    """Return a record with its general values replaced by the values for one SQL dialect.
 
     Args:
         record: the record as read from the file.
@@ -56,7 +56,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Join SQL statements into one script. Semicolons are on lines of their own, so no comment swallows them.
+    """Join SQL statements into one script. Each semicolon is on a separate line, so no comment swallows it.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'
@@ -74,7 +74,7 @@ def write_defects(path: Path, defects: Defects) -> None:
 
 
 def read_defects(path: Path) -> Defects:
-    """Read a list of defective tasks, and return the reasons, which may be empty, by instance id.
+    """Read a list of defective tasks, and return the reasons (possibly none) for each instance id.
 
     Raises:
         InputError: the file cannot be read, or a record names no task.

@@ -1,7 +1,7 @@
-"""The text of query results and database errors, as agents read it.
+"""Query results and database errors as text for agents.
 
-The text shows the names of the columns and all rows in order, including duplicates. NULL looks different from
-an empty string and from the text 'NULL'. If the text is cut, it says what is missing.
+The text shows the column names and all rows in order, including duplicates. NULL looks different from an
+empty string and from the text 'NULL'. Text that is cut says what is missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a value of a result as text, in quotes if the text could be mistaken for another value."""
+    """Return a value in a result as text, in quotes if the text could be mistaken for another value."""
     if isinstance(cell, str):
         is_plain = (  # a fast path: `_marked` would not change such a text
             0 < len(cell) <= SHOWN_CHARACTERS
@@ -105,7 +105,7 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text in which escape sequences replace backslashes and unprintable characters."""
+    """Return text with backslashes and unprintable characters replaced by escape sequences."""
     return text if _is_plain(text) else _UNPRINTABLE.sub(_escape, text)
 
 
@@ -136,7 +136,7 @@ def not_executed(error: QueryError, error_text: bool = True) -> str:
     Args:
         error: the error.
         error_text: True to include the database's message. The message is never included if the database
-            engine itself failed, because then it does not concern the SQL.
+            engine itself failed, because it is then not about the SQL.
     """
     if not error_text:
         return "Your SQL could not be executed."

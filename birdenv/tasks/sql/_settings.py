@@ -22,7 +22,7 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return the reason why a fixed day cannot replace the clock in a task, or an empty string.
+    """Return the reason why a fixed day cannot replace the clock in a task; empty if there is no such reason.
 
     Args:
         sqls: the SQL statements of the task.
@@ -39,14 +39,14 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence that names the fixed current date of the databases; empty if SQL reads the clock."""
+    """Return a sentence that names the databases' fixed current date; empty if SQL reads the real clock."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
 
 
 class SqlSettings(Settings):
-    """The settings that decide which tasks are played, and on which databases."""
+    """The settings that decide which tasks are played, and which databases they are played on."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
@@ -90,8 +90,8 @@ class SqlSettings(Settings):
     )
     fail_doubtful: bool = Field(
         False,
-        description="Fail submissions that pass but read no table, or leave another state than the gold does "
-        "(profile strict).",
+        description="Fail submissions that pass but read no table, or leave a different state from the "
+        "gold's (profile strict).",
     )
 
     @field_validator("databases", "instances", mode="before")
@@ -116,7 +116,7 @@ class SqlSettings(Settings):
 
     @property
     def defects_file(self) -> Path | None:
-        """Return the path of the list of tasks to leave out; None if no tasks are left out."""
+        """Return the path of the file that lists the tasks to leave out; None if no tasks are left out."""
         return Path(self.leave_out) if self.leave_out else None
 
     @property
@@ -153,7 +153,7 @@ class _Public(Protocol):
 
 
 class SqlTask(Protocol):
-    """A task of an SQL game, as the selection of tasks sees it."""
+    """The part of an SQL game's task that the selection of tasks needs."""
 
     @property
     def public(self) -> _Public: ...
@@ -184,7 +184,7 @@ def check_task_file(file: Path) -> None:
 
 
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
-    """Return the selected tasks that can be played, and notes about the tasks that are left out.
+    """Return the selected tasks that can be played, and notes on the tasks that are left out.
 
     The filters of the settings and `leave_out` apply first. A remaining task is left out if its database is
     missing, if it has no gold SQL, or if `today` cannot replace the clock in its SQL or test cases. Tasks
@@ -258,7 +258,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    """Return the tasks that the settings select, in the order of the file, whether they can be played or not.
+    """Return all tasks that the settings select, in file order, even tasks that cannot be played.
 
     The filters apply first, then `offset` and `limit`.
 

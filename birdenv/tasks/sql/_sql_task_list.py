@@ -16,7 +16,7 @@ T = TypeVar("T", bound=SqlTask)
 
 
 class SqlTasks(TaskList, Generic[T]):
-    """The tasks of one file, with the databases on which they are played.
+    """The tasks in one file, with the databases that they are played on.
 
     Attributes:
         tasks: the tasks to play, by instance id.
@@ -24,7 +24,7 @@ class SqlTasks(TaskList, Generic[T]):
         data_file: the path of the task file.
         settings: the settings that selected the tasks.
         limits: the limits for running one statement.
-        everything: all tasks of the file, including tasks that are not selected.
+        everything: all tasks in the file, including tasks that are not selected.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The texts and panels that people see who take part in an SQL game."""
+"""The text and panels for people who take part in an SQL game."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: 
         schema: the CREATE statement of each table, optionally followed by sample rows.
         meanings: the meaning of each column, by `database|table|column`.
         dialect: the name that sqlglot gives to the SQL dialect.
-        about: a text to show above the tables.
+        about: the text to show above the tables.
     """
     known = tuple((key.lower(), _meaning(value)) for key, value in meanings.items())
     return Panel("Tables", about, tables=_tables(schema, known, dialect))

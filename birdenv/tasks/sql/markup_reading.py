@@ -1,4 +1,4 @@
-"""The reader of model outputs in the markup of the published c-Interact prompts (BIRD-Interact §2.2)."""
+"""A reader for model output in the markup of the published c-Interact prompts (BIRD-Interact §2.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def markup_help(names: Iterable[str], fence: str = "sql") -> str:
 
     Args:
         names: the names of the actions. `submit_sql` is explained even if it is not among them.
-        fence: the language name that follows the opening backticks of a block of SQL.
+        fence: the language name that follows the opening backticks of an SQL block.
     """
     names = tuple(names)
     question = (
@@ -50,7 +50,7 @@ _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 
 
 def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
-    """Return the first tool call in a model's output, as text and as a move, or None if there is no call.
+    """Return the first tool call in a model's output, as text and as a move, or None if there is none.
 
     A question or a submission takes precedence over a tool call, as in the published scripts.
 
@@ -75,7 +75,7 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
 
 
 class Output(NamedTuple):
-    """An output of a model, as `read_output` understands it.
+    """A model's output, as `read_output` understands it.
 
     Attributes:
         kind: `question` or `submission`, or `untagged` if the output contains no closing tag.
@@ -89,8 +89,9 @@ class Output(NamedTuple):
 def read_output(text: str) -> Output:
     """Read a model's output as a question if it contains `</s>`, or as a submission if it contains `</t>`.
 
-    An output with both closing tags is a question. The utterance is the text from the first opening tag to
-    the first closing tag, without opening tags. Without a closing tag, the utterance is the whole output.
+    An output with both closing tags is a question. The utterance is the text between the first opening tag
+    and the first closing tag, with any other opening tags removed. If there is no closing tag, the utterance
+    is the whole output.
 
     >>> read_output("Let me see. <s>Which year?</s> ### Turn 2 <t>SELECT 1</t>")
     Output(kind='question', utterance='Which year?')
@@ -104,7 +105,7 @@ def read_output(text: str) -> Output:
 
 
 def fence_of(dialect: str) -> str:
-    """Return the language name for SQL of a dialect in the published prompts, after the opening backticks.
+    """Return the language name that follows the opening backticks in the published prompts for a dialect.
 
     >>> fence_of("postgres")
     'postgresql'
@@ -113,17 +114,17 @@ def fence_of(dialect: str) -> str:
 
 
 def expected_sql(dialect: str) -> str:
-    """Return the message to a model whose output contains no readable SQL."""
+    """Return the message that tells a model that its output contains no readable SQL."""
     return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
     """Return the SQL in a model's output.
 
-    The result is the first of these texts that exists:
+    The result is the first of these that exists:
 
-    * a code block that is marked as SQL of the dialect (a block without an end ends with the output)
-    * a code block that is marked as SQL of another dialect
+    * a code block marked as SQL in the dialect (an unclosed block extends to the end of the output)
+    * a code block marked as SQL in another dialect
     * a code block without a language name that begins with an SQL keyword
     * the whole output, if it is one SQL statement
     * `ERROR!`
@@ -151,7 +152,7 @@ def _begins_as_sql(text: str) -> bool:
 
 
 def before_next_turn(text: str) -> str:
-    """Return a model's output up to the first turn that the model invented."""
+    """Return a model's output up to the first turn that the model made up."""
     return text.partition(TURN)[0]
 
 
@@ -164,7 +165,7 @@ def _enclosed(text: str, closing: str) -> str:
 def read_markup(text: str, view: View) -> Move:
     """Return the move that a model's output contains: a question, a tool call, or a submission of SQL.
 
-    If no question is possible now, the whole output is searched for SQL. If there is no SQL to submit, the
+    If questions are not possible now, the whole output is searched for SQL. If there is no SQL to submit, the
     move submits `ERROR!`, as in the published scripts.
     """
     call = read_tool(text, view.legal)

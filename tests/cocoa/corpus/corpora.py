@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from birdenv.cocoa.corpus import CorpusDialogue, listed_dialogues
+from birdenv.cocoa.corpus import CorpusDialogue
+from birdenv.cocoa.corpus._corpus import listed_dialogues
 
 NOON = 1_700_000_000.0
 

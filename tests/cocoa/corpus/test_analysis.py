@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
-from birdenv.cocoa.corpus import CorpusDialogue, analyse, file_dialogues, listed_dialogues, page
+from birdenv.cocoa.corpus import CorpusDialogue, analyse, page
+from birdenv.cocoa.corpus._corpus import file_dialogues, listed_dialogues
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
 from birdenv.statistics import Ratio, bootstrap, correlation, ratio_figure, wilson
-from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
+from birdenv.studies.ratings._agreement import krippendorff_alpha
+from birdenv.studies.ratings._judgements import Judgements, Rating, joined
+from birdenv.studies.ratings._sources import rated, survey_ratings
 
 
 def overall(dialogues: list[CorpusDialogue]) -> dict[str, Any]:
@@ -145,7 +148,7 @@ def test_measures_that_are_missing_for_one_reason_share_a_line() -> None:
     [line] = [line for line in made.text().splitlines() if "private record" in line]
     assert line.split("  ", 2)[1] == "Clarification: 7 further measures"
     assert line.endswith(
-        "not defined: only the private record of a run tells what was asked; studies and files have none"
+        "not defined: what was asked is only in the private record of a run, not in studies or files"
     )
     assert "private record" in made.to_json()["figures"]["disclosed"]["why"]
     [dialogue] = made.dialogues

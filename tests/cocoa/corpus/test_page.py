@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from corpora import bargains, event, friends, row
 
-from birdenv.cocoa.corpus import analyse, listed_dialogues, page
+from birdenv.cocoa.corpus import analyse, page
+from birdenv.cocoa.corpus._corpus import listed_dialogues
 from birdenv.cocoa.corpus._page import CHUNK
-from birdenv.studies.ratings import Judgements, rated, survey_ratings
+from birdenv.studies.ratings._judgements import Judgements
+from birdenv.studies.ratings._sources import rated, survey_ratings
 
 HOSTILE = "</script><script>document.title = 'taken'</script><img src=x onerror=alert(1)> & \ud800"
 

@@ -70,7 +70,7 @@ def test_load_status_and_verify(db: Command, databases: Path, tmp_path: Path) ->
         "    town.built: declared as DATE, loaded as text: 'long ago' does not fit date" in loaded.out
     )
     assert "2 of 2 loaded" in loaded.out
-    assert "north: 1 tables, 3 rows (was there already)" in db("load", "--from-sqlite", databases, *some).out
+    assert "north: 1 tables, 3 rows (already loaded)" in db("load", "--from-sqlite", databases, *some).out
     status = db("status")
     assert status.out.startswith("PostgreSQL ")
     assert any(line.split()[:3] == ["south", "1", "2"] for line in status.out.splitlines())
@@ -144,7 +144,7 @@ def test_start_and_stop(db: Command, cache: Path) -> None:
     assert "runs until `birdenv db stop`" in db("status", cache=cache).out
     assert db("stop", cache=cache).out == "Stopped.\n"
     assert not Cluster().is_running()
-    assert db("stop", cache=cache).out == "It was not running.\n"
+    assert db("stop", cache=cache).out == "The server was not running.\n"
 
 
 def test_another_server_is_not_started_or_stopped(db: Command, monkeypatch: pytest.MonkeyPatch) -> None:

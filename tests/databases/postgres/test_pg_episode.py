@@ -12,7 +12,8 @@ import pytest
 from pg_shop import kind, load_shop, rows
 
 from birdenv.databases import Checkpoint, DatabaseState, Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.postgres import PostgresDatabase, PostgresServer, PostgresSource
+from birdenv.databases.postgres import PostgresServer, PostgresSource
+from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.errors import InputError
 
 

@@ -14,10 +14,10 @@ from birdenv.databases.postgres import (
     PostgresFolderSource,
     PostgresServer,
     PostgresSource,
-    database_name,
     find_dumps,
     load_dump,
 )
+from birdenv.databases.postgres.loading._templates import database_name
 from birdenv.databases.postgres.server._paths import ADMIN
 from birdenv.errors import InputError
 

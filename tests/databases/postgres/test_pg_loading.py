@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.databases.postgres import (
-    Dump,
     PostgresServer,
-    database_name,
     find_dumps,
     find_server,
     find_template,
@@ -23,7 +21,8 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
-from birdenv.databases.postgres.loading._templates import LONGEST_NAME
+from birdenv.databases.postgres.loading._dumps import Dump
+from birdenv.databases.postgres.loading._templates import LONGEST_NAME, database_name
 from birdenv.databases.postgres.server._paths import ADMIN
 from birdenv.databases.postgres.server._programs import find_binaries
 from birdenv.errors import InputError

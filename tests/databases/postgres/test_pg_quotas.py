@@ -10,7 +10,8 @@ from pg_shop import ELSEWHERE, Neighbours, kind, load_shop, rows
 from postgres_server import start_postgres
 
 from birdenv.databases import Limits, QueryError, QueryResult
-from birdenv.databases.postgres import PostgresDatabase, PostgresServer, PostgresSource, find_server
+from birdenv.databases.postgres import PostgresServer, PostgresSource, find_server
+from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.databases.postgres.server._paths import ADMIN
 
 pytestmark = pytest.mark.contains("quota")

@@ -12,7 +12,8 @@ import pytest
 from postgres_server import PASSWORD, Postgres, start_postgres
 
 from birdenv.databases import Limits, NoAnswerError, QueryError, QueryResult
-from birdenv.databases.postgres import PostgresQueries, ServerVersion
+from birdenv.databases.postgres import PostgresQueries
+from birdenv.databases.postgres._read_only_queries import ServerVersion
 from birdenv.errors import InputError
 
 

@@ -20,7 +20,7 @@ from database_files import fingerprint, write_database
 from in_a_process import run
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
-from birdenv.tasks import result_text
+from birdenv.tasks.sql._result_text import result_text
 
 ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 MANY = f"{ENDLESS[:-1]} LIMIT 3000)"

@@ -7,8 +7,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import QueryResult
 from birdenv.databases.postgres import PostgresQueries
-from birdenv.grading.em_esm import EmLevel, em_key
-from birdenv.grading.em_esm._exact_match import KEYWORDS, em_keys
+from birdenv.grading.em_esm._exact_match import KEYWORDS, EmLevel, em_key, em_keys
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
-from birdenv.grading.sandbox import SandboxLimits, run_test_cases
 from birdenv.grading.sandbox import _runner as reports
+from birdenv.grading.sandbox._runner import SandboxLimits, run_test_cases
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);

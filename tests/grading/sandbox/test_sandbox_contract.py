@@ -13,8 +13,9 @@ from sandbox_databases import LIMITS, called, case, run, scratch, shop
 
 from birdenv.databases import QueryError, QueryResult, SqliteSource
 from birdenv.errors import InputError
-from birdenv.grading.sandbox import SandboxLimits, judged, run_test_cases
 from birdenv.grading.sandbox import _runner as reports
+from birdenv.grading.sandbox import judged
+from birdenv.grading.sandbox._runner import SandboxLimits, run_test_cases
 
 PASSES = {
     "a query": "assert execute_queries('SELECT id FROM item', '', conn) == ([(1,), (2,), (3,), (4,)], 0, 0)",

@@ -16,7 +16,7 @@ from sandbox_databases import INTERPRETER, LIMITS, called, case, run, shop
 import birdenv
 from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite._process_database import workers
-from birdenv.grading.sandbox import SandboxLimits
+from birdenv.grading.sandbox._runner import SandboxLimits
 
 WAIT_SECONDS = 30.0  # seconds: much more than anything here takes
 CHILD = "birdenv.grading.sandbox._child"

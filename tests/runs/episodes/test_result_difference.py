@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from birdenv.databases import QueryResult
-from birdenv.runs.episodes import DifferentRow, ResultDifference
-from birdenv.runs.episodes._result_difference import cell_text, result_difference
+from birdenv.runs.episodes import ResultDifference
+from birdenv.runs.episodes._result_difference import DifferentRow, cell_text, result_difference
 
 
 def result(*rows: tuple[object, ...], columns: str = "a b c", truncated: bool = False) -> QueryResult:

@@ -16,15 +16,14 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory
 from birdenv.runs.regrade import (
-    AS_PLAYED,
-    BirdRegrade,
-    Regrade,
     bird_regrade_text,
     regrade_bird,
     regrade_interact,
     regrade_record,
     regrade_text,
 )
+from birdenv.runs.regrade._bird import BirdRegrade
+from birdenv.runs.regrade._interact import AS_PLAYED, Regrade
 from birdenv.tasks.c_interact import PROFILES
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tasks" / "c_interact"))

@@ -14,7 +14,8 @@ from arenas import a_interact, c_interact, play, tasks_of
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory
-from birdenv.runs.regrade import AS_PLAYED, Regrade, regrade_interact, regrade_record, regrade_text
+from birdenv.runs.regrade import regrade_interact, regrade_record, regrade_text
+from birdenv.runs.regrade._interact import AS_PLAYED, Regrade
 from birdenv.tasks.a_interact import PROFILES
 from birdenv.tasks.a_interact._rules import AInteractRules
 from birdenv.tasks.c_interact import PROFILES as ALL_PROFILES

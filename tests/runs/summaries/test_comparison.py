@@ -197,7 +197,7 @@ def test_one_database_has_no_interval_over_databases(tmp_path: Path) -> None:
     found = made.to_json()["differences"]["ex"]["B-A"]
     assert found["interval_over_databases"] is None
     assert found["p_over_databases"] is None
-    assert "One database" in comparison_text(made, everything=True)
+    assert "only one database" in comparison_text(made, everything=True)
 
 
 def test_runs_with_different_users_say_so(tmp_path: Path) -> None:

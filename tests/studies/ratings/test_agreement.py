@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from birdenv.studies.ratings import Rating, fleiss_kappa, krippendorff_alpha, mean_answer
+from birdenv.studies.ratings._agreement import fleiss_kappa, krippendorff_alpha, mean_answer
+from birdenv.studies.ratings._judgements import Rating
 
 # Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section C: four observers, twelve units.
 OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
@@ -85,7 +86,7 @@ def test_means_have_intervals_over_dialogues_and_over_raters() -> None:
     assert over_dialogues.interval is None and "dialogues are equal" in over_dialogues.why
     assert over_raters.interval is not None and over_raters.interval.low < 13 / 3 < over_raters.interval.high
     assert mean_answer(ratings_of(["22"])).text() == "2.000 (all answers are equal: no interval)"
-    assert mean_answer(ratings_of(["25"]), "rater").why == "1 rater only: no interval below 5"
+    assert mean_answer(ratings_of(["25"]), "rater").why == "only 1 rater: an interval needs at least 5"
     assert mean_answer([ratings[0]._replace(value="good")]).why == "answers in words have no mean"
 
 

@@ -9,7 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from birdenv.studies.ratings import BlindChoice, rank_players
+from birdenv.studies.ratings._bradley_terry import rank_players
+from birdenv.studies.ratings._judgements import BlindChoice
 
 STRENGTHS = {"a": 1.0, "b": 0.4, "c": 0.0, "d": -0.5, "e": -0.9}
 TIES = 0.25
@@ -134,7 +135,7 @@ def test_undefined_rankings_are_said_in_words(text: str, why: str) -> None:
         ("a>b b>a", "there were no ties"),
         ("a>b b>c c>a d=e", "there were ties, but not between players that have strengths"),
         ("a=b b=c c=d x>y y>x", "there were ties, but not between players that have strengths"),
-        ("a>b b=a", "2 comparisons only: no interval below 5"),
+        ("a>b b=a", "only 2 comparisons: an interval needs at least 5"),
     ],
 )
 def test_ties_and_few_comparisons_are_told_as_they_are(text: str, tie: str) -> None:

@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.studies.ratings import (
-    BlindChoice,
-    Rating,
-    import_judgements,
-    joined,
-    read_folder,
-    read_judgements,
-)
+from birdenv.studies.ratings._judgements import BlindChoice, Rating, joined, read_judgements
+from birdenv.studies.ratings._sources import import_judgements, read_folder
 
 HEAD = "dialogue,rater,question,value\n"
 JSONL = '{"dialogue": "D1", "rater": "ann", "question": "fluent", "value": 4}\n'

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from birdenv.tasks import Kind
 from birdenv.tasks.a_interact._messages import LONGEST, look_up
-from birdenv.tasks.c_interact import DatabaseNotes, KnowledgeEntry
+from birdenv.tasks.c_interact import DatabaseNotes
+from birdenv.tasks.interact._knowledge import KnowledgeEntry
+from birdenv.tasks.sql._actions import Kind
 
 ENTRIES = [(4, "Adult", "age >= 18"), (7, "Late Loan", "days > 30"), (9, "Risk", "uses Late Loan")]
 

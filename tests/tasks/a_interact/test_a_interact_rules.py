@@ -19,9 +19,12 @@ from birdenv.dialogue.chat import chat_messages
 from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade, GradingJob
-from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER
-from birdenv.tasks.a_interact import COSTS, GAME, PROFILES, AInteractRules, budget_for
+from birdenv.tasks import SYSTEM, USER
+from birdenv.tasks.a_interact import COSTS, GAME, PROFILES
+from birdenv.tasks.a_interact._budget import budget_for
+from birdenv.tasks.a_interact._rules import AInteractRules
 from birdenv.tasks.c_interact import load_benchmark
+from birdenv.tasks.sql._actions import KINDS, TOOLS
 
 SEAT = GAME.seats[SYSTEM]
 

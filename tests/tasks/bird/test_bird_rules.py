@@ -12,7 +12,8 @@ from birdenv.databases import SqliteSource
 from birdenv.dialogue import Dialogue, DialogueOver, Move
 from birdenv.grading import ExGrader
 from birdenv.tasks import SYSTEM
-from birdenv.tasks.bird import BirdRules, BirdTask, PrivateBirdTask, PublicBirdTask
+from birdenv.tasks.bird import BirdTask, PrivateBirdTask, PublicBirdTask
+from birdenv.tasks.bird._rules import BirdRules
 
 TASK = BirdTask(
     PublicBirdTask(0, "1", 1, "shop", "How many items cost more than 5?", "cost refers to price", "simple"),

@@ -10,8 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from birdenv.databases import QueryError, QueryResult
-from birdenv.tasks import result_text
-from birdenv.tasks.sql._result_text import SHOWN_CHARACTERS, SHOWN_ROWS, SHOWN_TEXT, cell_text, escaped
+from birdenv.tasks.sql._result_text import (
+    SHOWN_CHARACTERS,
+    SHOWN_ROWS,
+    SHOWN_TEXT,
+    cell_text,
+    escaped,
+    result_text,
+)
 
 
 @pytest.mark.parametrize(

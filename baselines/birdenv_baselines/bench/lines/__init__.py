@@ -1,1 +1,1 @@
-"""The lines of the table, in one module for each subject, with the bars for their figures."""
+"""The lines of the table with the figures that they must reach, in one module for each subject."""

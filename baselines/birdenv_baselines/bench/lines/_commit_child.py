@@ -1,7 +1,8 @@
-"""A program that does one job with the birdenv on its PYTHONPATH, and prints the seconds and the result.
+"""Run one job with the birdenv on PYTHONPATH, and print the seconds that it took and its result.
 
-It is run by its path, and uses only what all commits since 5bcae79 have. The argument is the folder from
-which birdenv must come. The input is a JSON object with `game` and `repeats`, or with `folder` and `pairs`.
+This is a program that is started by its path. It uses only functions that all commits since 5bcae79 have. Its
+argument is the folder from which birdenv must come. Its input is a JSON object with `game` and `repeats`, or
+with `folder` and `pairs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""A program that opens environments in a new process, runs a statement in all of them, and prints the cost:
+"""Open environments, run a statement in all of them, and print the time, the worker processes and the memory.
 
-python -m birdenv_baselines.bench.lines._open_episodes FOLDER SCRATCH DB_ID SQL NUMBER
+This is a program, so that the measurement begins in a new process:
+
+    python -m birdenv_baselines.bench.lines._open_episodes FOLDER SCRATCH DB_ID SQL NUMBER
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ __all__: list[str] = []
 
 
 def main(folder: Path, scratch: Path, db_id: str, sql: str, number: int) -> None:
-    """Print the seconds to the first rows, the number of workers, and the memory before and after."""
+    """Print the seconds to the first rows, the number of workers, and the memory in MB before and after."""
     began = perf_counter()
     with SqliteSource(folder).open(db_id) as database:
         database.execute(sql)

@@ -1,7 +1,7 @@
-"""Compare batches of candidate episodes with Gymnasium's ways of stepping single ones, and train on them.
+"""Time batches of candidate episodes against Gymnasium's vector environments, and time training on them.
 
-Lines against `SyncVectorEnv` measure processor time, because all work is done in this process. The other
-lines measure elapsed time, because `AsyncVectorEnv` and dialogues use other processes.
+Lines against `SyncVectorEnv` measure processor time, because all work is done in one process. The other lines
+measure elapsed time, because `AsyncVectorEnv` and dialogues use several processes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Vector: TypeAlias = type[SyncVectorEnv] | type[AsyncVectorEnv]
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, for few episodes."""
+    """Return the lines about candidate episodes; `quick` leaves out the larger batches."""
     name, at_least_as_fast = "candidate steps, {} episodes at once", Bar("at least", 1.0)
     made = [
         Line(name.format(n), vector.__name__, partial(_against, vector, n), at_least_as_fast)
@@ -101,7 +101,10 @@ def _threads(setting: Setting) -> Figure:
 
 @contextmanager
 def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]]:
-    """Yield a maker of trainings on n episodes at once, and their steps; then reset torch's threads."""
+    """Yield a function that makes a training contender for n parallel episodes, and the steps of a training.
+
+    The number of threads that torch uses is restored at the end.
+    """
     try:
         import torch
         from sb3_contrib import MaskablePPO
@@ -125,7 +128,7 @@ def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]
 
 
 def _player(env: Any, n: int) -> Contender:
-    """Return a contender that takes random actions, including illegal ones, which end episodes early."""
+    """Return a contender that takes random actions, including illegal actions, which end episodes early."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
     actions: list[Any] = []

@@ -1,7 +1,7 @@
-"""Compare runs with built-in agents and scoring with those of another commit, round by round.
+"""Compare the speed of runs and of scoring with that of another commit, round by round.
 
-The commit is unpacked into a temporary folder. In every round, each side runs in a new process of this
-interpreter with its defaults; only PYTHONPATH differs. Imports are not timed.
+The other commit is unpacked into a temporary folder. In every round, each side runs in a new process of the
+same Python, with default settings. Only PYTHONPATH differs. Imports are not timed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOISE: Final = 1.03  # the precision of "no slower" with rounds of two seconds
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, each task is played once."""
+    """Return the lines about the other commit; with `quick`, each task is played only once."""
     against = "the other commit"
     bars = {"c-interact": Bar("at most", 1.1), "a-interact": Bar("at most", 1.1), "bird": None}
     runs = [Line(f"{game} run, oracle", against, partial(_run, game), bar) for game, bar in bars.items()]
@@ -51,7 +51,7 @@ def _scores(setting: Setting) -> Figure:
 
 
 def _compare(job: dict[str, Any], setting: Setting) -> Figure:
-    """Return the ratio of the times. Raise `RuntimeError` if the two sides have different results."""
+    """Return the ratio of the times. Raise `RuntimeError` if the two commits have different results."""
     here = Path(birdenv.__file__).resolve().parents[1]
     times: list[list[float]] = [[], []]
     with _unpacked(here, setting.commit) as there:

@@ -1,6 +1,6 @@
-"""Measure the cost of an episode by part: environment, process of the run, and bytes; and many with a model.
+"""Measure the time and the bytes of an episode, and the speed of the engines that run many episodes.
 
-The cost of a model's client is a line of `models`.
+The cost of a client of a language model is measured in `models`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _STORE_BYTES: Final = 100_000_000  # of each node
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, each plays a tenth of its episodes.
+    """Return the lines about engines; `quick` plays a tenth of the episodes with a model.
 
-    The episodes with a model are played on two nodes of Ray, which are processes of this machine.
+    Ray plays the episodes with a model on two nodes, which are processes of this machine.
     """
     bar = Bar("at most", _MOST_MILLISECONDS)
     found = [Line("an episode of c-Interact, one after the other", "asks twice, no model", _alone)]
@@ -100,7 +100,7 @@ def _with_model(setting: Setting, engine: str) -> Figure:
 
 @contextmanager
 def _two_nodes() -> Iterator[str]:
-    """Start a cluster of two nodes with a processor each, and give its address."""
+    """Start a Ray cluster of two nodes with one processor each, and yield its address."""
     os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0")
     from ray.cluster_utils import Cluster
 

@@ -1,4 +1,4 @@
-"""Measure whole episodes: those of BIRD against a copy of the file for each task, and interactive ones."""
+"""Time whole episodes: BIRD episodes against a copy of the database for each task, and interactive ones."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ _REPEATS: Final = 5
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, on the smallest database only.
+    """Return the lines about episodes; `quick` uses only the smallest database.
 
-    The bar applies to all three sizes in equal parts. Their mean, 107 MB, is below that of mini-dev's tasks
-    (about 150 MB). A small file is copied quickly, so its figure depends on the five exchanges with a worker.
+    The bar applies to a mix of the three smaller databases in equal parts. Their mean size, 107 MB, is below
+    that of the databases of mini-dev's tasks (about 150 MB). A small file is copied so quickly that its
+    figure depends mainly on the five messages to a worker process.
     """
     smallest, small, large = SIZES[:3]
     groups = [(smallest,)] if quick else [(smallest,), (small,), (smallest, small, large)]

@@ -1,6 +1,6 @@
-"""Compare many simultaneous episodes with a language model with the time of the model alone.
+"""Compare the time of many simultaneous episodes with a language model with the time of the model alone.
 
-The model is the scripted server in its own process, which waits before every answer.
+The model is a scripted server in a process of its own, which waits before every answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECONDS: Final = 1.0
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the line; with `quick`, 20 episodes are played."""
+    """Return the line about episodes with a model; `quick` plays 20 episodes instead of 200."""
     name = f"{_TASKS if quick else 10 * _TASKS} episodes with a model at once"
     return [Line(name, f"{_TURNS} answers after {SECONDS:g} s", _at_once, Bar("at most", 1.3))]
 
@@ -58,14 +58,14 @@ def _at_once(setting: Setting) -> Figure:
 
 
 def readers() -> tuple[str, ...]:
-    """Return tasks that only read, because the test cases of other tasks are Python."""
+    """Return the ids of demo tasks that only read. Others run test cases in Python, which take longer."""
     with make_game("c-interact") as arena:
         return tuple([name for name in arena.ids if "_M_" not in name][:_TASKS])
 
 
 @contextmanager
 def scripted_model(scratch: Path) -> Iterator[str]:
-    """Yield the URL of a model that asks three times, and then submits wrong SQL twice."""
+    """Yield the URL of a model that asks three questions and then submits wrong SQL twice."""
     questions = [f"What do you mean by 'roomy', part {n}?" for n in range(_TURNS - 2)]
     calls = [Call(name="clarify", arguments={"question": each}) for each in questions]
     calls += [Call(name="submit_sql", arguments={"sql": "SELECT 1"})] * 2

@@ -1,8 +1,8 @@
-"""Compare episodes on PostgreSQL with the way in which BIRD-Interact resets a database before each task.
+"""Time episodes on PostgreSQL against the way in which BIRD-Interact resets a database before each task.
 
-BIRD-Interact runs psql to end all sessions, then dropdb and createdb, each in its own process, and makes a
-new connection. The server belongs to the benchmark and keeps its files in the benchmark's folder; no other
-server is used.
+BIRD-Interact runs psql to end all sessions, then dropdb and createdb, each in a new process, and opens a new
+connection. The benchmark starts a server of its own, whose files are in the benchmark's folder, and uses no
+other server.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ WHERE starts_with(d.datname, 'birdenv-episode-')
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, on the smallest database only."""
+    """Return the lines about PostgreSQL; `quick` uses only the smallest database."""
     sizes = [size for size in SIZES if size.label in ("2 MB", "300 MB")][: 1 if quick else None]
     return [
         Line(
@@ -122,7 +122,7 @@ def _wait_for_clones(connection: psycopg.Connection[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """The other contender: one working database, created from a template by the server's own programs."""
+    """BIRD-Interact's way: one database, created again from a template by the server's own programs."""
 
     conninfo: str
     commands: tuple[tuple[str, ...], ...]
@@ -143,7 +143,11 @@ class _Peer:
 
 @contextmanager
 def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresServer, PostgresSource, _Peer]]:
-    """Yield a server with a database, its source, and the other contender. Raise `Skip` without a server."""
+    """Yield a server with a database, the source of birdenv's episodes, and BIRD-Interact's way.
+
+    Raises:
+        Skip: no server can be started.
+    """
     try:
         import psycopg  # noqa: F401
     except ImportError:

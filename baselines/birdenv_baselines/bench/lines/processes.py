@@ -1,4 +1,4 @@
-"""Measure the cost of worker processes: the first statement, and the workers and memory of many episodes."""
+"""Measure what worker processes cost: the time of the first statement, and their number and memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WRITING: Final = "UPDATE orders SET total = total + 1 WHERE id < 100"
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, fewer episodes write."""
+    """Return the lines about worker processes; `quick` reduces the number of writing episodes."""
     writing = 20 if quick else 200
     workers = Bar("at most", 2.0 * (os.cpu_count() or 1))
     return [

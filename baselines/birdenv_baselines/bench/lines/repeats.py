@@ -1,6 +1,6 @@
-"""Measure what the cache of results in memory saves if SQL is repeated, in comparison with new texts.
+"""Measure how much time the cache of query results saves when SQL is repeated.
 
-Each of these lines fails without the cache (`birdenv.databases.cache`).
+Without the cache (`birdenv.databases.cache`), these lines do not reach their bars.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ROLLOUTS: Final = 8
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; they are the same with `quick`."""
+    """Return the lines about repeated SQL; `quick` changes nothing."""
     new, bar = "each a new text", Bar("at least", 5.0)
     return [
         Line(f"a statement of 10 ms in {_ROLLOUTS} rollouts of a task", new, _statement, bar, (_SIZE,)),

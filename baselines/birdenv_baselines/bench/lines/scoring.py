@@ -1,4 +1,4 @@
-"""Compare EX of the answers of 13 systems to BIRD mini-dev with the official script."""
+"""Time the scoring of 13 systems' answers to BIRD mini-dev by EX against the official script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOME: Final = 40
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the line; with `quick`, it scores few answers."""
+    """Return the line about scoring; `quick` scores only a few answers."""
     return [Line("EX of 13 systems' answers to BIRD mini-dev", "official script, two processes", _scores)]
 
 

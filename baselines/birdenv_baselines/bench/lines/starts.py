@@ -1,4 +1,4 @@
-"""Compare the start of an episode, from opening to first rows, with that on a copy of the database file."""
+"""Time the start of an episode, until the first rows arrive, against a copy of the database file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_GROWTH: Final = 2.0
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, at the smallest size only."""
+    """Return the lines about starts; `quick` uses only the smallest database."""
     sizes = [size for size in SIZES if size.label in _BARS][: 1 if quick else None]
     made = [
         Line(

@@ -1,7 +1,7 @@
-"""Measure what a step adds to its statement, and compare a statement in a worker process with a bare echo.
+"""Measure the time that a step adds to its SQL statement, and compare a worker process with a bare echo.
 
-The cost of a message depends on where the two processes run: on one processor, the system switches between
-them; on two processors, the other one must be woken up. So there is a line for each case.
+The cost of a message depends on where the two processes run. On one processor, the system switches between
+them. On two processors, the other processor must be woken up. Therefore, each case has a line.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ while data := connection.recv(65536):
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; they are the same with `quick`."""
+    """Return the lines about statements; `quick` changes nothing."""
     echo = "bare echo of a pickle, {}"
     return [
         Line("env.step, 5 rows x 5 columns, no SQL twice", "the raw statement", _step, None, (_SIZE,)),
@@ -131,7 +131,7 @@ def _through_wall(place: str, setting: Setting) -> Figure:
 
 @contextmanager
 def _placed(place: str) -> Iterator[set[int]]:
-    """Pin this process to its first processor if necessary, and yield the processors for its workers."""
+    """Pin this process to its first processor if `place` says so, and yield the processors for workers."""
     if not hasattr(os, "sched_setaffinity"):
         raise Skip("not measured: this system does not let a process choose its processor")
     before = os.sched_getaffinity(0)

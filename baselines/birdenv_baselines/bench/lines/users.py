@@ -1,4 +1,4 @@
-"""Measure the cost of a question to the rule-based user, with questions that the process has not seen."""
+"""Measure the time in which the rule-based user answers a question that it has not been asked before."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _QUESTIONS: Final = 1_000
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the line; with `quick`, few questions are asked."""
+    """Return the line about the rule-based user; `quick` asks only a few questions."""
     return [Line("a question to the rule user, none twice, CPU", "", _questions, Bar("at most", 300.0))]
 
 
 def _questions(setting: Setting) -> Figure:
-    """Ask every question in a separate episode, after a first question to each task compiled its guard."""
+    """Ask each question in an episode of its own, after a warm-up question to every task."""
     number = 50 if setting.quick else _QUESTIONS
     asked = list(islice(product(_OPENINGS, read_questions(DEMO_QUESTIONS)), number))
     times = []

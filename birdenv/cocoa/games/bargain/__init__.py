@@ -1,5 +1,5 @@
 """Bargain (CraigslistBargain): a buyer and a seller agree on the price of an advertised item."""
 
-from birdenv.cocoa.games.bargain._game import GAME, BargainRules, BargainSettings, margins
+from birdenv.cocoa.games.bargain._game import GAME, margins
 
-__all__ = ["GAME", "BargainRules", "BargainSettings", "margins"]
+__all__ = ["GAME", "margins"]
