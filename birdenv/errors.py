@@ -100,6 +100,8 @@ def first_fault(error: ValidationError, known: Iterable[str]) -> str:
         names = f"; the fields are {', '.join(known)}" if len(first["loc"]) == 1 else ""
         return f"{where}: there is no such field{names}"
     why = str(first.get("ctx", {}).get("error", first["msg"]))
+    if first["type"].endswith("_parsing"):
+        why += f", got {first['input']!r:.60}"
     return f"{where}: {why}" if where else why
 
 

@@ -336,3 +336,8 @@ def test_merge_needs_no_database(birdenv: Command, demo: Path, tmp_path: Path) -
     assert ran.code == 0, ran
     ran = birdenv("data", "merge", demo / "c_interact.jsonl", public, out)
     assert "oracle passed: 38" in ran.out and "not tried: no database: 0" in ran.out
+
+
+def test_the_first_screen_says_how_many_of_the_tasks_were_played(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("selfplay", "c-interact", "-n", "2", "-o", tmp_path)
+    assert "Data                    the demo, 2 of 38 tasks on 1 database" in ran.out, ran

@@ -172,6 +172,18 @@ def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: P
     assert ran.code == 1 and "bird.bench25@gmail.com" in ran.out
 
 
+def test_test_cases_that_are_missing_in_ones_own_file_are_not_the_authors(
+    birdenv: Command, demo: Path, tmp_path: Path
+) -> None:
+    data = shutil.copytree(demo, tmp_path / "own")
+    records = [json.loads(line) for line in (data / "c_interact.jsonl").read_text().splitlines()]
+    untested = [each | {"test_cases": []} for each in records if each["instance_id"] == "library_M_1"]
+    (data / "c_interact.jsonl").write_text("".join(json.dumps(each) + "\n" for each in untested))
+    ran = birdenv("c-interact", data, "--agent", "random", "-o", tmp_path / "runs")
+    assert "test_cases of 1 task. A Management task needs at least one test case" in ran.err
+    assert "e-mail" not in ran.err and "nothing is graded" not in ran.err
+
+
 @pytest.mark.slow
 def test_nothing_is_said_of_ground_truth_that_is_there(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("c-interact", "--agent", "random", *TASKS, "-o", tmp_path)
