@@ -2,8 +2,8 @@
 
 A statement whose result is cached does not run. The rows of a prediction are fetched until the verdict is
 clear. A prediction with more rows than the gold can still agree by the set rule, or differ only in repeated
-rows, as long as the gold contains all its rows. Therefore, after as many rows as the gold has, fetching stops
-at the first row that no gold contains.
+rows, as long as the gold contains all its rows. Therefore, once as many rows have been fetched as the gold
+has, fetching stops at the first row that no gold contains.
 
 `GoldRows` holds the rows of a gold query, and caches values that comparisons need.
 """
@@ -55,7 +55,7 @@ class GoldRows:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Hashable, ...]]:
-        """Return the distinct rows in the form in which BIRD's set rule compares them."""
+        """Return the distinct rows in the form that BIRD's set rule compares."""
         try:
             return frozenset(self.rows)
         except TypeError:
@@ -92,12 +92,12 @@ revealing how many rows the gold has."""
 
 @dataclass(slots=True)
 class FetchedRows:
-    """The rows of a query that were fetched, which may be only the first ones.
+    """The fetched rows of a query, which may not be all of its rows.
 
     Attributes:
         columns: the column names.
         rows: the fetched rows in order.
-        total: the number of all rows of the query; None if fetching stopped early.
+        total: the total number of rows of the query; None if fetching stopped early.
         elapsed: duration of the query in seconds.
         repeatable: True if the query is known to return these rows whenever it runs on the same contents.
     """
@@ -110,13 +110,13 @@ class FetchedRows:
 
     @property
     def result(self) -> QueryResult:
-        """Return the fetched rows as a `QueryResult`, which is truncated if they are not all rows."""
+        """Return the fetched rows as a `QueryResult`, which is truncated if rows are missing."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
 
 def fetched_rows(result: QueryResult) -> FetchedRows:
-    """Convert the result of a query into `FetchedRows`."""
+    """Convert a query result into `FetchedRows`."""
     total = None if result.truncated else len(result.rows)
     return FetchedRows(result.columns, list(result.rows), total, result.elapsed, result.repeatable)
 
@@ -159,7 +159,7 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Prepare for the rows of a query, and forget all rows of an earlier run."""
+        """Prepare for the rows of a query, and forget all rows from an earlier run."""
         self._columns = columns
         self._rows: list[Row] = []
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
@@ -176,7 +176,7 @@ class RowCollector:
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
-        """Return the received rows. `is_whole` says whether they are all rows of the query."""
+        """Return the received rows. `is_whole` tells whether these are all rows of the query."""
         rows = self._rows if is_whole else self._rows[: self._most]
         return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
@@ -194,7 +194,7 @@ _Fetched: TypeAlias = FetchedRows | QueryError
 
 
 class Statements:
-    """Runs golds and predictions, with a cache of results. Thread-safe.
+    """A thread-safe runner for gold queries and predictions, which caches their results.
 
     The results of the latest golds are kept regardless of their size, together with values that comparisons
     have computed from them.
@@ -212,7 +212,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return everything that determines results on a database, as part of their key in the cache.
+        """Return everything that determines results on a database, for use in cache keys.
 
         Raises:
             InputError: the database cannot be opened.

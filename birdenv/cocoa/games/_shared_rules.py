@@ -51,14 +51,22 @@ class ScenarioSettings(Settings):
     def identity(self) -> Hashable:
         return file_identity(None if self.scenarios is None else Path(self.scenarios))
 
-    def read(self) -> list[Scenario] | None:
-        """Return the scenarios of the file, or None if no file is set.
+    def generated(self) -> list[Scenario]:
+        """Return generated scenarios, for the case that no file is set.
 
         Raises:
-            InputError: the file cannot be used.
+            InputError: a file or a setting cannot be used.
+        """
+        raise NotImplementedError
+
+    def read(self) -> list[Scenario]:
+        """Return the scenarios of the file, or generated ones if no file is set.
+
+        Raises:
+            InputError: a file or a setting cannot be used.
         """
         if self.scenarios is None:
-            return None
+            return self.generated()
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:

@@ -58,7 +58,7 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
     To connect a virtual table, SQLite reads the tables in which it stores its data. The author of the
-    database may have replaced such a table by a view that never ends. Therefore call this only under a time
+    database may have replaced such a table with a view that never ends. Therefore call this only under a time
     limit.
     """
     for name in virtual_tables(connection):
@@ -79,7 +79,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of the modules of all virtual tables."""
+    """Return the name of each virtual table's module."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()

@@ -64,7 +64,7 @@ class StatementGuard:
             allowed.
         lists_files: whether SQL may read the paths of open files.
         virtual_tables: the names of all virtual tables in lower case; empty for a private copy.
-        modules: the modules of the virtual tables of a private copy.
+        modules: the modules of a private copy's virtual tables.
         file_bytes: maximum number of bytes that a statement may write to the database's own file.
 
     Attributes:
@@ -132,7 +132,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Stop the clock after a statement, even if it failed. Return the time of `time.monotonic`."""
+        """Stop the clock after a statement, even if it failed. Return the value of `time.monotonic()`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt
@@ -143,7 +143,7 @@ class StatementGuard:
         return now
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
+        """Interrupt the running statement if it is late. `now` is the value of `time.monotonic()`."""
         self._look_at_written()
         if now <= self._soonest:
             return
