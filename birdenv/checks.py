@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Final, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
@@ -51,12 +51,17 @@ def _setting_error(fields: Mapping[str, FieldInfo], error: ValidationError) -> I
     if not first["loc"]:
         return InputError(why)
     name, *inside = map(str, first["loc"])
-    given, what = first["input"], _what_is_allowed(fields[name])
+    kind = _NUMBERS.get(first["type"].partition("_")[0], "")
+    given, what = first["input"], f"{kind} {_what_is_allowed(fields[name])}".strip()
     if first["type"] == "literal_error" and not inside:
         return SettingError(name, f" {given!r} is unknown; known: {what}")
     if what and not inside:
         return SettingError(name, f" must be {what}, got {given!r}")
     return SettingError(name, f"{''.join(f'.{part}' for part in inside)}: {why}, got {given!r}")
+
+
+_NUMBERS: Final = {"int": "a whole number", "float": "a number"}
+"""What Pydantic expected, by the beginning of the error's type."""
 
 
 def _what_is_allowed(field: FieldInfo) -> str:
@@ -96,4 +101,6 @@ def read_as(model: type[M], record: Any, where: object) -> M:
         names = f"; the fields are {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else ""
         raise InputError(f"{where}: {place}: there is no such field{names}")
     why = str(first.get("ctx", {}).get("error", first["msg"]))
+    if first["type"].endswith("_parsing"):
+        why += f", got {first['input']!r:.60}"
     raise InputError(f"{where}: {place}: {why}" if place else f"{where}: {why}")

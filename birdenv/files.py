@@ -190,8 +190,8 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
         return json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError as error:
         number = error.lineno if line is None else line
-        fault = f"line {number} is not JSON: {error.msg}"
-        raise InputError(f"{where}: {fault}; the file may be cut off: fetch it again") from None
+        fault = f"{error.msg.removesuffix(' at')} at column {error.colno}"
+        raise InputError(f"{where}: line {number} is not JSON: {fault}; the file may be cut off") from None
     except RecursionError:
         raise InputError(f"{at}: the JSON is nested too deeply") from None
     except ValueError:

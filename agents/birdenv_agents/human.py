@@ -55,7 +55,8 @@ class Terminal:
     """
 
     def __init__(self, seat: Seat) -> None:
-        self._guide = seat.guide
+        # Where people write SQL, the guide repeats the instruction, and describes the web page.
+        self._guide = "" if any(map(_is_code, seat.actions)) else seat.guide
         self._introduced = False
         self._actions = {_SHORT.get(action.name, action.name): action for action in seat.actions}
         spoken = (word for word, a in self._actions.items() if [f.kind for f in a.fields] == ["text"])
@@ -101,7 +102,8 @@ class Terminal:
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
         """Show the last reply and the outcome of the episode."""
         self._show_message(view)
-        shown = ", ".join(f"{name} {value}" for name, value in outcome.items() if value is not None)
+        facts = {name: value for name, value in outcome.items() if isinstance(value, str | int | float)}
+        shown = ", ".join(f"{name} {value}" for name, value in facts.items())
         print(readable(f"The episode is over: {shown}"))
 
     def _show_message(self, view: View) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import read_records
+from birdenv.statistics import counted
 from birdenv.tasks import Defects
 from birdenv.tasks.c_interact import CInteractTask
 
@@ -65,7 +66,7 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
             missing["follow_up.sol_sql"] += not follow_up.gold
             untested = not (follow_up.test_cases or follow_up.by_state)
             missing["follow_up.test_cases"] += follow_up.category == "Management" and untested
-    return ", ".join(f"{field} of {count} task(s)" for field, count in missing.items() if count)
+    return ", ".join(f"{field} of {counted(count, 'task')}" for field, count in missing.items() if count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,9 +178,10 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
 
 
 def _doubts(record: TaskRecord) -> Iterator[str]:
-    by_id = "Management" if "_M_" in record.instance_id else "Query"
-    if by_id != record.category:
-        yield f"the id says {by_id}, but the category is {record.category}"
+    is_marked = "_M_" in record.instance_id
+    if is_marked != (record.category == "Management"):
+        start, by_id = ("with", "Management") if is_marked else ("without", "Query")
+        yield f"{start} `_M_` in its id, the profile shell treats this task as {by_id}, not {record.category}"
     if record.follow_up is not None and record.follow_up.category is None:
         yield "follow_up.category is missing and is inferred"
     request = " ".join(record.amb_user_query.casefold().split())

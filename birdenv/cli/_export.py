@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -15,7 +16,7 @@ from birdenv.runs import run_folder
 from birdenv.statistics import counted
 
 if TYPE_CHECKING:
-    from birdenv.runs.export import ExportFormat
+    from birdenv.runs.export import ExportedEpisode, ExportFormat
 
 FORMATS: Final = "birdenv.export_formats"
 """The group of entry points of further formats: functions that take the file to write, the folders and the
@@ -90,6 +91,10 @@ def export(
     known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
     if known in DIALOGUE_FORMATS:
         dialogues = [row for run in runs for row in whole_dialogues(run, known, min_reward)]
+        if not dialogues:
+            raise InputError(
+                "no dialogue is finished, or none earned --min-reward: there is nothing to export"
+            )
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
         told = f"{counted(len(dialogues), 'row')} of " if form == "openai" else ""
@@ -97,12 +102,23 @@ def export(
         return
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, cast("ExportFormat", known), min_reward))
+    if not rows:
+        raise InputError(f"{counted(len(episodes), 'episode')} give no rows: {_why_none(episodes, form)}")
     write_records(output, rows)
     print(f"{counted(len(rows), 'row')} of {counted(len(episodes), 'episode')}: {output}")
-    if not rows and form == "preference":
-        print(
-            "A pair needs two episodes of one task with different rewards: play with --repeats, or give "
-            "more runs"
-        )
-    elif not rows:
-        print("No episode earned enough; --format rl exports all episodes")
+
+
+def _why_none(episodes: Sequence[ExportedEpisode], form: str) -> str:
+    """Return the reason why no row was made from episodes, and what to do about it."""
+    if not episodes:
+        return "no episode was graded"
+    if form != "preference":
+        return "no episode earned enough; --format rl exports all episodes"
+    rewards: dict[str, list[float]] = {}
+    for episode in episodes:
+        rewards.setdefault(episode.task, []).append(episode.reward)
+    if all(len(earned) == 1 for earned in rewards.values()):
+        return "a pair needs two episodes of one task: play with --repeats, or give more runs"
+    if all(len(set(earned)) == 1 for earned in rewards.values()):
+        return "all episodes of each task earned the same reward, and a pair needs different rewards"
+    return "no pair earned enough and has episodes that differ after the same prompt"

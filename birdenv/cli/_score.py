@@ -26,6 +26,7 @@ from birdenv.grading import (
 from birdenv.runs.em_esm import ScoredPair, read_pair_records
 from birdenv.runs.official.score import grade_official
 from birdenv.runs.official.score import score_official as read_score
+from birdenv.statistics import counted
 from birdenv.tasks.bird.measures import (
     EX_BIRD_NOTE,
     EX_NOTE,
@@ -141,7 +142,9 @@ def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: S
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):
         count = len(records) - len(gradable)
-        fails = f"The gold SQL of {count} pair(s) fails or is too slow; these pairs are left out above."
+        fails = (
+            f"The gold SQL of {counted(count, 'pair')} fails or is too slow; such pairs are left out above."
+        )
         lines += [f"Note: {fails}", "", f"Over all pairs ({GOLDS_COUNTED})", *_mean_lines(records, names)]
     if all(isinstance(record.get("difficulty"), str) for record in records):
         scores = {name: [float(record[name]) for record in records] for name in names}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from birdenv.cocoa.files import write_examples
+from birdenv.errors import InputError
 from birdenv.runs.export import whole_dialogues
 
 
@@ -16,8 +17,13 @@ def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | N
         output: the file.
         folders: the folders of the runs and studies.
         min_reward: the smallest reward of a dialogue to write; None to write all dialogues.
+
+    Raises:
+        InputError: there is no dialogue to write.
     """
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
+    if not found:
+        raise InputError("no dialogue is finished, or none earned --min-reward: there is nothing to export")
     write_examples(output, found)
     count = len({str(example["uuid"]) for example in found})
     return f"{count} dialogue{'s' * (count != 1)}: {output}"

@@ -19,6 +19,7 @@ from birdenv.runs._run_plan import difference
 from birdenv.runs._runner import summarise
 from birdenv.runs.summaries._run_report import Summary
 from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_speeds, recorded_run, write_speeds
+from birdenv.statistics import counted
 
 _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
 """Fields of `config.json` that may differ between parts."""
@@ -91,11 +92,11 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     double = [name for name, count in held.items() if count > 1]
     if missing:
         raise InputError(
-            f"{len(missing)} episode(s) are missing from the parts: {listed(missing)}; give all parts, "
+            f"the parts lack {counted(len(missing), 'episode')}: {listed(missing)}; give all parts, "
             "or finish them with --resume"
         )
     if double:
-        raise InputError(f"{len(double)} episode(s) occur in several parts: {listed(double)}")
+        raise InputError(f"several parts have {counted(len(double), 'episode')} in common: {listed(double)}")
     wanted = set(planned)
     by_task = (episode_name(task, repeat) for task in whole.tasks for repeat in rounds)
     return [name for name in by_task if name in wanted]

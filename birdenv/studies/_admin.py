@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from birdenv.errors import InputError
 from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
 from birdenv.studies._pages import clock_time, in_minutes, render
-from birdenv.studies._requests import read_fields, refused
+from birdenv.studies._requests import not_signed_in, read_fields, refused
 from birdenv.studies.rating_round._export import csv_text, dialogue_rows, people_rows, survey_rows
 from birdenv.studies.replay._pages import add_replay
 from birdenv.studies.replay._recorded_dialogues import study_records
@@ -63,7 +63,7 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
     async def sign_in(request: Request) -> Response:
         cookie = doors.admin((await read_fields(request)).get("token", ""))
         if cookie is None:
-            raise refused()
+            return HTMLResponse(_page(study, signed_in=False, problem="This token is wrong."), 403)
         response = RedirectResponse("/admin", 303)
         response.set_cookie(
             ADMIN_COOKIE,
@@ -84,7 +84,7 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
 
 def _check(request: Request, doors: Doors) -> None:
     if not doors.is_admin(request.cookies.get(ADMIN_COOKIE)):
-        raise refused()
+        raise not_signed_in()
 
 
 def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:

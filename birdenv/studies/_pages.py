@@ -150,6 +150,7 @@ class Pages:
             "contact": study.config.contact,
             "leave_code": "left" in study.config.codes,
             "can_tell": True,
-            "has_partner": len(study.arena.game.seats) > 1,
+            "waits_for_person": len(study.arena.game.seats) > 1
+            and any(partner.player is None for partner in study.config.partners.values()),
         }
         return render(name, **common, **facts)

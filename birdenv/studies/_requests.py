@@ -139,6 +139,11 @@ def refused() -> HTTPException:
     return HTTPException(403, _REFUSED)
 
 
+def not_signed_in() -> HTTPException:
+    """Return the HTTP error (403) for a page that only the study's administrator may open."""
+    return HTTPException(403, "Sign in at /admin first, with the token that the command printed.")
+
+
 async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]]:
     """Return the id of the person who sent a form, and the fields of the form.
 

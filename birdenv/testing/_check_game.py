@@ -14,6 +14,7 @@ from birdenv.dialogue.games import GROUP
 from birdenv.dialogue.rules import method_that_raised
 from birdenv.errors import BirdenvError, describe_error
 from birdenv.plugins import load_plugin, plugins
+from birdenv.statistics import counted
 
 _EPISODES: Final = 4  # the number of episodes for each task
 _TASKS: Final = 5
@@ -29,7 +30,7 @@ class GameFaultsError(BirdenvError):
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:
         lines = "".join(f"\n  {fault}: {found}" for fault, found in faults.items())
-        super().__init__(f"the game {name} has {len(faults)} mistake(s):{lines}")
+        super().__init__(f"the game {name} has {counted(len(faults), 'mistake')}:{lines}")
         self.faults = faults
 
 
@@ -69,7 +70,10 @@ def _declared(game: Game) -> Iterator[tuple[str, str]]:
         if count > 1:
             yield "seats", f"{count} seats are called {name!r}"
     if not 0 <= game.evaluated < len(game.seats):
-        yield "seats", f"the evaluated seat is {game.evaluated}, but the game has {len(game.seats)} seat(s)"
+        yield (
+            "seats",
+            f"the evaluated seat is {game.evaluated}, but the game has {counted(len(game.seats), 'seat')}",
+        )
     for seat in game.seats:
         if not isinstance(seat.actions, tuple | list) or not all(isinstance(a, Action) for a in seat.actions):
             yield "actions", f"{seat.name}: expected a tuple of Action, got {seat.actions!r:.80}"
@@ -150,7 +154,7 @@ class _CheckedEpisode:
         strangers = [seat for seat in self._dialogue.open if seat not in range(len(seats))]
         if strangers:
             raise _WrongStateError(
-                "open", f"there is no seat {strangers[0]!r}; the game has {len(seats)} seat(s)"
+                "open", f"there is no seat {strangers[0]!r}; the game has {counted(len(seats), 'seat')}"
             )
         for seat in self._dialogue.open:
             declared, legal = seats[seat], rules.legal(seat)
@@ -166,7 +170,7 @@ class _CheckedEpisode:
             if not 1 <= rules.phase() <= declared.phases:
                 yield (
                     "phases",
-                    f"{declared.name} has {declared.phases} phase(s), but the phase is {rules.phase()!r}",
+                    f"{declared.name} has {counted(declared.phases, 'phase')}, not a phase {rules.phase()!r}",
                 )
             for name, left in rules.gauges(seat).items():
                 if not _is_finite(left) or not 0 <= left <= declared.gauges.get(name, -1):

@@ -43,6 +43,17 @@ def test_an_offer_needs_no_side_terms_and_the_end_is_that_of_the_record(
     assert f"reward {kept['reward']}" in end and kept["status"] in end
 
 
+def test_the_rules_are_shown_once_and_the_end_without_python_lists(
+    birdenv: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    typed(monkeypatch, "quit")
+    ran = birdenv("c-interact", "--agent", "human", "-n", "1", "-o", tmp_path)
+    assert ran.out.count("ambiguous") == 1 and "beside the conversation" not in ran.out
+    [end] = [line for line in ran.out.splitlines() if line.startswith("The episode is over: ")]
+    assert "[" not in end and "status" in end
+
+
 def test_help_and_exit_are_heard_and_the_prompt_is_one_line(
     birdenv: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -309,7 +309,7 @@ def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Sta
     assert found.overall["model_faults"]["system"] == {"no call": 2}
     assert found.overall["model_faults"]["user"]["no choice after two tries"] == 2
     assert found.overall["usage_of_others"]["user"]["calls"] == 4
-    assert "Notes on the system's model: no call 2" in found.text
+    assert "Notes on the system's model (see docs/language-models.md): no call 2" in found.text
     assert "Usage of the user: model calls 4, prompt tokens" in found.text
 
 

@@ -131,7 +131,7 @@ def test_missing_ground_truth_is_named_and_where_it_is_given(
     write_records(folder / "bird_interact_data.jsonl", rows)
     ran = birdenv(game, folder, "--agent", "never-asks", "-o", tmp_path / "runs")
     assert ran.code == 0
-    assert "sol_sql of 38 task(s), test_cases of 11 task(s), follow_up.sol_sql of 38 task(s)" in ran.err
+    assert "sol_sql of 38 tasks, test_cases of 11 tasks, follow_up.sol_sql of 38 tasks" in ran.err
     assert "follow_up.test_cases of " in ran.err
     assert "bird.bench25@gmail.com" in ran.err and f"[bird-interact-{layout} GT&Test Cases]" in ran.err
     assert "birdenv data merge" in ran.err

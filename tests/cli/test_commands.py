@@ -131,7 +131,7 @@ def test_oracle_on_mini_dev(
     if database == "financial":
         assert found["gold_empty"] == ["116", "129", "145", "159"]
         assert "116, 129, 145, 159" in (tmp_path / "latest" / "summary.txt").read_text()
-        assert "Note                    The gold SQL of 4 task(s) returns nothing" in ran.out
+        assert "Note                    The gold SQL of 4 tasks returns nothing" in ran.out
 
 
 @pytest.mark.every(4)
@@ -349,3 +349,8 @@ main()
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, ""), ran
+
+
+def test_the_first_screen_says_how_many_of_the_tasks_were_played(birdenv: Command, tmp_path: Path) -> None:
+    ran = birdenv("selfplay", "c-interact", "-n", "2", "-o", tmp_path)
+    assert "Data                    the demo, 2 of 38 tasks on 1 database" in ran.out, ran

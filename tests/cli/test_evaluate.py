@@ -251,8 +251,10 @@ def test_from_predictions_to_evaluation(birdenv: Command, demo: Path, tmp_path: 
     ran = birdenv("bird", "--agent", "oracle", "-n", "5", "-o", tmp_path / "out", "--export-pairs", folder)
     assert ran.code == 0, ran
     assert f"birdenv evaluate {folder} --db {demo}" in ran.out
-    ran = birdenv("evaluate", "--runs-root", tmp_path / "run", "--db", demo)
-    assert ran.code == 0, ran
+    (tmp_path / "run" / "run_2").mkdir()  # without pairs
+    for where in ([tmp_path / "run"], ["--runs-root", tmp_path / "run"]):
+        ran = birdenv("evaluate", *where, "--db", demo)
+        assert ran.code == 0 and f"Using run_dir: {folder}\n" in ran.out, ran
     assert "\nESM - 5/5 100.0% (of attempted: 5/5 100.0%)\n" in ran.out
     assert all(record["db_id"] and record["instance_id"] for record in details(folder))
 

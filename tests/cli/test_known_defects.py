@@ -55,7 +55,7 @@ def test_verify_writes_a_list_that_playing_reads(birdenv: Command, tmp_path: Pat
     assert "infra_error" in lost.out
     ran = birdenv("c-interact", data, "--agent", "oracle", "-o", tmp_path / "runs", "--leave-out", file)
     assert ran.code == 0, ran.err
-    assert f"1 task(s) are left out because {file} lists them" in ran.err
+    assert f"Left out: 1 task listed in {file}" in ran.err
     assert "leave_out defects.jsonl" in ran.out and "infra_error" not in ran.out
     config = RunDirectory.existing(tmp_path / "runs" / "latest").read_config()
     assert (config["leave_out"], config["tasks"]) == ("defects.jsonl", ["club_1"])
@@ -78,7 +78,7 @@ def test_self_check_writes_a_list_too(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv(
         "bird", data, demo_folder(), "--agent", "oracle", "--leave-out", file, "-o", tmp_path / "runs"
     )
-    assert (ran.code, "2 task(s) are left out" in ran.err) == (0, True), ran.err
+    assert (ran.code, "Left out: 2 tasks" in ran.err) == (0, True), ran.err
 
 
 @pytest.mark.parametrize("command", GAMES.values(), ids=GAMES.keys())
@@ -174,7 +174,7 @@ def test_the_file_of_defects_must_be_a_file_of_its_own(birdenv: Command, tmp_pat
 
 def test_environments_leave_out_too(listed: Path) -> None:
     for name in ("CInteract", "AInteract", "BirdSql"):
-        with pytest.warns(UserWarning, match="1 task.s. are left out"):
+        with pytest.warns(UserWarning, match="Left out: 1 task listed"):
             env: Any = gymnasium.make(f"birdenv/{name}-v0", leave_out=str(listed))
         assert not DEFECTS.keys() & set(env.unwrapped.instance_ids)
         env.close()

@@ -227,7 +227,9 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     ran = birdenv("users", "eval", "--questions", file, *user[2:])
     assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", "-p", "4", *user)
-    assert "Notes on the user's model: granted without a shared word " in ran.out
+    assert (
+        "Notes on the user's model (see docs/language-models.md): granted without a shared word " in ran.out
+    )
     assert ran.code == 1 and "annotated points revealed to vague questions: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out

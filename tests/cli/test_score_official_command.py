@@ -164,12 +164,24 @@ def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: P
         "c-interact", data, "--agent", "random", *TASKS, "-o", tmp_path / "runs", "--official-files"
     )
     assert ran.code == 0, ran.err
-    assert "sol_sql of 3 task(s), test_cases of 1 task(s), follow_up.sol_sql of 3 task(s)" in ran.err
+    assert "sol_sql of 3 tasks, test_cases of 1 task, follow_up.sol_sql of 3 tasks" in ran.err
     assert "bird.bench25@gmail.com" in ran.err and "[bird-interact-lite GT&Test Cases]" in ran.err
     ran = birdenv("score-official", tmp_path / "runs" / "latest")
     assert "left out: 3 ungraded" in ran.out
     ran = birdenv("data", "verify", data)
     assert ran.code == 1 and "bird.bench25@gmail.com" in ran.out
+
+
+def test_test_cases_that_are_missing_in_ones_own_file_are_not_the_authors(
+    birdenv: Command, demo: Path, tmp_path: Path
+) -> None:
+    data = shutil.copytree(demo, tmp_path / "own")
+    records = [json.loads(line) for line in (data / "c_interact.jsonl").read_text().splitlines()]
+    untested = [each | {"test_cases": []} for each in records if each["instance_id"] == "library_M_1"]
+    (data / "c_interact.jsonl").write_text("".join(json.dumps(each) + "\n" for each in untested))
+    ran = birdenv("c-interact", data, "--agent", "random", "-o", tmp_path / "runs")
+    assert "test_cases of 1 task. A Management task needs at least one test case" in ran.err
+    assert "e-mail" not in ran.err and "nothing is graded" not in ran.err
 
 
 @pytest.mark.slow
@@ -183,7 +195,7 @@ def test_real_tasks(birdenv: Command, shared_data: Path, tmp_path: Path) -> None
     arguments = ["--agent", "asks-first", "-n", "3", "-o", tmp_path, "--official-files"]
     ran = birdenv("c-interact", data, *arguments)
     assert ran.code == 0, ran.err
-    assert "sol_sql of 3 task(s)." in ran.err
+    assert "sol_sql of 3 tasks." in ran.err
     folder = tmp_path / "latest"
     own = json.loads((folder / "overall.json").read_text())
     assert birdenv("score-official", folder, "--out", tmp_path / "score.json").code == 0

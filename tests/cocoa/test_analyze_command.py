@@ -64,9 +64,14 @@ def test_runs_are_set_side_by_side_with_ratings(birdenv: Any, tmp_path: Path) ->
 
 def test_what_is_no_corpus_is_one_line(birdenv: Any, tmp_path: Path) -> None:
     (tmp_path / "torn.json").write_text('[{"uuid": "X"')
+    (tmp_path / "open.json").write_text('[{"uuid')
     for path, said in (
         (tmp_path, "is not a run"),
-        (tmp_path / "torn.json", "is not JSON"),
+        (
+            tmp_path / "torn.json",
+            "is not JSON: Expecting ',' delimiter at column 14; the file may be cut off",
+        ),
+        (tmp_path / "open.json", "is not JSON: Unterminated string starting at column 3; the file may be"),
         (tmp_path / "no", "no such"),
     ):
         ran = birdenv("analyze", path)

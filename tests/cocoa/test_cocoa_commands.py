@@ -25,11 +25,11 @@ def test_scenarios_are_drawn_played_and_exported(birdenv: Any, tmp_path: Path) -
     scenarios = read_scenarios(tmp_path / "a.json")
     assert all(5 <= len(each.kbs[0]) <= 6 for each in scenarios) and len(scenarios) == 4
     played = ["play", "mutual-friends", "--agent", "rulebased", "--scenarios", tmp_path / "a.json"]
-    assert birdenv(*played, "-o", tmp_path / "run").code == 0
+    assert "rulebased with rulebased as agent_1" in birdenv(*played, "-o", tmp_path / "run").out
     for form in ("cocoa", "openai", "potato"):
         assert birdenv("export", tmp_path / "run", "-f", form, "-o", tmp_path / form).code == 0
     failed = birdenv("export", tmp_path / "run", "-f", "cocoa", "--min-reward", "2", "-o", tmp_path / "none")
-    assert "0 dialogues" in failed.out, failed
+    assert failed.code == 2 and "there is nothing to export" in failed.err, failed
     examples = read_examples(tmp_path / "cocoa")
     assert [each.scenario for each in examples] == scenarios
     assert all(each.outcome and each.outcome["reward"] == 1 for each in examples)

@@ -121,6 +121,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     [
         ({"profile": "loose"}, "profile 'loose' is unknown; known: strict, shell, adk"),
         ({"patience": 200}, "patience must be from 0 to 100, got 200"),
+        ({"patience": "3"}, "patience must be a whole number from 0 to 100, got '3'"),
         ({"limit": 0}, "limit must be at least 1, got 0"),
         ({"databases": "library"}, "databases must be a list of names, got the text 'library'"),
     ],

@@ -135,7 +135,7 @@ def test_episodes_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     assert official["phase_2"]["total"] == 4  # end to end: over all tasks
     assert official["normalized_reward"] == pytest.approx(figures["reward"]["value"] * 2 / 4)
     summary = (directory.path / "summary.txt").read_text()
-    assert "1 follow-up(s) without gold" in summary and "neither graded nor counted" in summary
+    assert "1 follow-up without gold" in summary and "neither graded nor counted" in summary
     _, by_oracle = play(a_interact(folder, ungraded="include"), "oracle", tmp_path)
     assert by_oracle["status"]["skipped"] == 1
     assert by_oracle["figures"]["reward"]["value"] == pytest.approx((1.0 + 0.7) / 2)

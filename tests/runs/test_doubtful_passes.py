@@ -15,6 +15,7 @@ from birdenv.errors import InputError, SettingError
 from birdenv.grading import reads_no_table
 from birdenv.runs import prepare
 from birdenv.runs.summaries import compare, comparison_text, read_run
+from birdenv.statistics import counted
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 
 
@@ -43,7 +44,7 @@ def test_rows_that_are_spelled_out_are_counted(demo: Path, tmp_path: Path, game:
     sql = spelled_out(arena)
     directory = play(arena, lambda view: Move("submit_sql", sql), tmp_path)
     text = (directory.path / "summary.txt").read_text()
-    assert "1 submission(s) that passed read no table: their rows are spelled out." in text
+    assert "1 submission that passed read no table: their rows are spelled out." in text
     assert "fail_doubtful" not in text + (directory.path / "config.json").read_text()
 
 
@@ -62,7 +63,10 @@ def test_the_setting_fails_them_and_is_on_record(demo: Path, tmp_path: Path, gam
     overall = json.loads((runs[1].path / "overall.json").read_text())
     assert overall["fail_doubtful"] is True and overall["failed_as_doubtful"] == len(passes)
     text = (runs[1].path / "summary.txt").read_text()
-    assert "fail_doubtful True" in text and f"{len(passes)} submission(s) would have passed, but" in text
+    assert (
+        "fail_doubtful True" in text
+        and f"{counted(len(passes), 'submission')} would have passed, but" in text
+    )
     assert "that passed read no table" not in text
     compared = compare([read_run(run.path) for run in runs])
     assert "A and B differ in the setting fail_doubtful (None and True)" in comparison_text(compared)
@@ -104,7 +108,7 @@ def test_another_state_is_counted() -> None:
     counts = doubtful_passes([], [{"log": [entry, entry | {"status": "wrong_result"}, {"kind": "answer"}]}])
     assert counts == {"passes_in_another_state": 1}
     assert doubtful_notes(counts) == [
-        "1 submission(s) that passed left another state than the gold's, which no test case looked at."
+        "1 submission that passed left another state than the gold's, which no test case looked at."
     ]
 
 

@@ -42,7 +42,7 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     records = list(directory.read("runs").values())
     assert [record["status"] for record in records] == ["partner error"] * 2
     assert {record["failed_seat"] for record in records} == {"user"}
-    assert "2 episode(s) ended with an error of another seat's player; not counted." in summary.text
+    assert "2 episodes ended with an error of another seat's player: not counted." in summary.text
     [line] = run_warnings(c_interact(demo, 2), records).lines
     assert line.startswith("2 episodes ended early with an error of another seat's player, not counted.")
     assert not directory.finished()  # and is played again
@@ -55,7 +55,7 @@ def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) ->
     directory, summary = _played(demo, tmp_path, agent=_raises, user="rule")
     records = list(directory.read("runs").values())
     assert {(record["status"], record["failed_seat"]) for record in records} == {("task error", "system")}
-    assert "2 episode(s) ended with an error of the agent; counted as failed." in summary.text
+    assert "2 episodes ended with an error of the agent: counted as failed." in summary.text
 
 
 def test_an_error_of_a_game_names_the_game_and_the_method(

@@ -209,7 +209,7 @@ def test_tasks_without_gold_are_never_counted_however_they_end(tmp_path: Path) -
     found = toy_run(tmp_path, QUERY, NO_GOLD, agent=f"predictions:{tmp_path / 'none.jsonl'}")
     assert found["episodes"]["rated"] == found["figures"]["phase_1"]["total"] == 1
     assert found["status"] == {"no_submission": 1, "ungraded": 1}
-    assert "1 task(s) without gold were played" in found["summary"]
+    assert "1 task without gold: played" in found["summary"]
 
 
 def test_a_follow_up_without_gold_is_left_out_of_phase_two(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_follow_up_without_gold_is_left_out_of_phase_two(tmp_path: Path) -> No
     found = toy_run(tmp_path, record, agent="oracle")
     assert found["figures"]["phase_1"]["passed"] == 1
     assert found["figures"]["phase_2"]["total"] == 0
-    assert "1 follow-up(s) without gold were not asked" in found["summary"]
+    assert "1 follow-up without gold: not asked" in found["summary"]
 
 
 def test_a_broken_benchmark_is_left_out_of_the_rates(tmp_path: Path) -> None:

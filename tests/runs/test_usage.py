@@ -152,7 +152,7 @@ def test_summary_and_compare_show_it(tmp_path: Path) -> None:
     assert figures["cost_usd"]["value"] == 0.012
     assert "completion_tokens" not in figures
     text = made.text()
-    assert "12000 " in text and "1 episode(s) whose agent does not report it are not counted" in text
+    assert "12000 " in text and "leaves out 1 episode whose agent does not report it" in text
     comparison = compare([cheap, dear])
     [tokens] = [d for d in comparison.differences if d.measure.name == "prompt_tokens"]
     assert tokens.value == 8_000 and tokens.worse == ("0", "1", "2", "3") and not tokens.better

@@ -188,6 +188,21 @@ def test_pages_escape_and_say_where_scripts_may_come_from(study: tuple[Study, in
     assert "script-src 'self'" in headers_of(study[1])["content-security-policy"]
 
 
+def test_who_talks_to_a_program_is_not_told_to_wait_and_nobody_is_promised_pay(
+    study: tuple[Study, int], tmp_path: Path
+) -> None:
+    with served(tmp_path, "bargain", StudyConfig()) as (_, port_of_pairs):
+        for port, waits in ((study[1], False), (port_of_pairs, True)):
+            person = Browser(port)
+            person.post("/consent")
+            assert ("you wait for your partner" in person.page) is waits
+            assert ("The task starts on the next page" in person.page) is not waits
+            person.post("/instructions")
+            assert ("Waiting for your partner" in person.page) is waits and "paid" not in person.page
+            person.post("/step/leave")
+            assert "You have left the study" in person.page and "pay" not in person.page
+
+
 def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path) -> None:
     running, port = study
     admin = Browser(port)
@@ -198,6 +213,7 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
         == 403
     )
     assert admin.post("/admin", {"token": "wrong"}) == 403
+    assert "This token is wrong." in admin.page and 'name="token"' in admin.page
     assert "People now" not in admin.page
     folder = Path(running.store.path).parent
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200

@@ -137,6 +137,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
         ),
         ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
         ({"titel": "x"}, "json: titel: there is no such field; the fields are title, consent, instructions"),
+        ({"limits": {"idle": "soon"}}, "json: limits.idle: Input should be a valid number.*got 'soon'$"),
         ({"limits": {"waitng": 5}}, "json: limits.waitng: there is no such field$"),
         ({"codes": {"dne": "C1"}}, "json: codes.dne: Input should be 'done', 'partner_left'"),
         ({"standby": "bot"}, "json: standby is 'bot'"),

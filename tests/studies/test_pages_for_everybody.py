@@ -56,6 +56,9 @@ def test_a_report_of_a_problem_leaves_what_is_typed(chromium: Any, tmp_path: Pat
             page.get_by_text("Thank you. The study team has received your message.").wait_for()
 
         person.enter()
+        for name in ("Leave the study", "Report a problem"):
+            box = page.locator("footer summary", has_text=name).bounding_box()
+            assert box["y"] + box["height"] <= page.viewport_size["height"]  # without scrolling
         person.write(page.locator("#editor .cm-content"), "SELECT 1 AS draft")
         person.write(page.locator("#message textarea"), "What do you mean")
         report("The request is cut off.")

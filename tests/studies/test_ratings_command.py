@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from birdenv.cocoa.corpus import read_dialogues
+
 RATINGS = "dialogue,rater,question,value,system\n" + "".join(
     f"D{dialogue},r{rater},fluent,{1 + (dialogue + rater // 2) % 5},{'xy'[dialogue % 2]}\n"
     for dialogue in range(8)
@@ -31,10 +33,17 @@ def test_ratings_of_files_are_printed_and_drawn(birdenv: Any, tmp_path: Path) ->
 
 def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    assert birdenv("play", "mutual-friends", "--agent", "rulebased", "--limit", "1", "-o", run).code == 0
+    assert birdenv("play", "mutual-friends", "--agent", "rulebased", "--limit", "8", "-o", run).code == 0
+    names = sorted(each.name for each in read_dialogues(run))
     ran = birdenv("ratings", run)
     assert ran.code == 2 and "has no ratings yet: add some with --import FILE" in ran.err
     (tmp_path / "a.csv").write_text(RATINGS)
+    ran = birdenv("ratings", run, "--import", tmp_path / "a.csv")
+    assert ran.code == 2 and "has no dialogue 'D0'" in ran.err and f"it has {names[0]}, " in ran.err
+    text = RATINGS
+    for place, name in enumerate(names):
+        text = text.replace(f"D{place},", f"{name},")
+    (tmp_path / "a.csv").write_text(text)
     for count in (24, 0):
         ran = birdenv("ratings", run, "--import", tmp_path / "a.csv")
         assert (

@@ -235,7 +235,7 @@ def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> No
         with listening(app) as port:
             owner = Browser(port)
             for path in ("/", f"/record?id={won.id}", f"/dialogue?id={won.id}", "/open/wrong"):
-                assert owner.get(path) == 403
+                assert owner.get(path) == 403 and "Open the address that the program printed" in owner.page
             assert owner.get(f"/open/{token}") == 200
             for query, count in (
                 ("", 3),

@@ -33,6 +33,7 @@ from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
+from birdenv.statistics import counted
 from birdenv.tasks import SqlSettings
 from birdenv.tasks.c_interact import find_task_file
 
@@ -265,7 +266,7 @@ def verify(
     _show(verdict, report)
     if defects is not None:
         save_defects(defects, verdict.defects)
-    print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
+    print(f"{file}: {'all checks passed' if verdict.passed else counted(len(verdict.problems), 'problem')}")
     if not verdict.passed:
         if verdict.partial_would_pass:
             print("The only problem is missing ground truth, which --partial allows.")

@@ -16,6 +16,7 @@ from birdenv.cli.options._run_options import Dsn
 from birdenv.databases import SqliteSource
 from birdenv.errors import BirdenvError, InputError
 from birdenv.files import check_writable, write_text
+from birdenv.statistics import counted
 
 if TYPE_CHECKING:
     from birdenv.databases.postgres import Cluster, Leftover, Loaded, PostgresServer, Template
@@ -202,7 +203,7 @@ def verify(
     if write is not None:
         chosen = {name: present[name] for name in _chosen(list(found), names)}
         write_text(write, json.dumps(chosen, indent=1, ensure_ascii=False) + "\n")
-    _end(problems, f"{len(problems)} database(s) or figure(s) are wrong" if problems else "all as loaded")
+    _end(problems, counted(len(problems), "problem") if problems else "all as loaded")
 
 
 Job = Callable[..., "Loaded"]

@@ -19,6 +19,7 @@ from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, write_text
 from birdenv.grading import GRADER_VERSION, GoldCheck, check_gold
 from birdenv.grading.compare import MODES
+from birdenv.statistics import counted
 from birdenv.tasks import Defects, SqlSettings, select
 from birdenv.tasks.bird import BirdTask, load_tasks
 
@@ -70,7 +71,7 @@ def self_check(
     lines = _lines(checks, slow)
     without = sum(not task.has_gold for task in tasks)
     if without:
-        lines.append(f"{without} task(s) have no gold SQL and were not checked.")
+        lines.append(f"{counted(without, 'task')} without gold SQL: not checked.")
     print(visible("\n".join(lines)))
     if out is not None:
         found = _report(golds, checks, source, data_file)
@@ -120,7 +121,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
     )
     lines += _listed(
         "return nothing (no rows, or only NULLs), so a match proves little",
-        {n: f"{c.rows} row(s)" for n, c in ran.items() if c.is_empty},
+        {n: counted(c.rows or 0, "row") for n, c in ran.items() if c.is_empty},
     )
     lines += _listed(
         "read the clock or random numbers",

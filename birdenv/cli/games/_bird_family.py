@@ -190,5 +190,10 @@ def _load(name: str, chosen: Choices) -> Arena:
         missing = missing_ground_truth(tasks.everything)
     if missing:
         where = f"ground truth is missing in {tasks.data_file}: {missing}"
-        print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
+        what = (
+            f"Without sol_sql nothing is graded. {WHERE_TO_ASK}"
+            if "sol_sql" in missing
+            else 'A Management task needs at least one test case, or "grading": "state".'
+        )
+        print(f"Warning: {where}. {what}", file=sys.stderr)
     return arena

@@ -14,6 +14,7 @@ from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
+from birdenv.statistics import counted
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -86,7 +87,9 @@ def selfplay(
 
     found, chosen = find_game(game), choices(context)
     if len(found.seats) != len(players):
-        raise InputError(f"{found.name} has {len(found.seats)} seat(s), but --players names two players")
+        raise InputError(
+            f"{found.name} has {counted(len(found.seats), 'seat')}, but --players names two players"
+        )
     by_seat = dict(zip(found.seat_names, players, strict=True))
     agent = by_seat.pop(found.seat_names[found.evaluated])
     arena = load_game(found.name, chosen, agent)

@@ -20,7 +20,9 @@ def scenarios(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed for random scenarios.")] = None,
     number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="Number of scenarios.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("scenarios.json"),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write.  [default: scenarios-GAME.json]")
+    ] = None,
 ) -> None:
     """Write scenarios: generated ones, or the tasks of a benchmark.
 
@@ -52,5 +54,6 @@ def scenarios(
     with make_game(found, **given) as arena:
         ids = arena.ids if seed is None else Random(seed).sample(arena.ids, len(arena.ids))
         made = [as_scenario(arena._tasks.scenario(instance_id)) for instance_id in ids[:number]]
-    write_scenarios(output, made)
-    print(f"{len(made)} scenarios of {game}: {output}")
+    file = output or Path(f"scenarios-{found.name}.json")
+    write_scenarios(file, made)
+    print(f"{len(made)} scenarios of {game}: {file}")

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
+from birdenv.cocoa.files import ExampleRecord, as_examples, game_of_knowledge, read_examples
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.move import DECORATIVE, HOUSE, Event
@@ -256,12 +256,8 @@ def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
 
     A c-Interact dialogue without questions looks like a `bird` dialogue, and counts as `bird`.
     """
-    kbs = scenario.get("kbs") or [None]
-    first = kbs[0]
-    if isinstance(first, Mapping) and "personal" in first:
-        return "bargain"
-    if isinstance(first, list) and first and all(isinstance(item, Mapping) for item in first):
-        return "deal-or-no-deal" if {"Count", "Value"} <= first[0].keys() else "mutual-friends"
+    if found := game_of_knowledge(scenario.get("kbs") or ()):
+        return found
     actions = {each.action for each in example.events}
     if "clarify" in actions:
         return "a-interact" if actions & {"get_schema", "get_column_meaning"} else "c-interact"

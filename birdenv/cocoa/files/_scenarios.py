@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,16 @@ class Scenario(FileObject):
     def public(self) -> dict[str, Any]:
         """Return the fields that both seats may know: all except `kbs` and `alphas`."""
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
+
+
+def game_of_knowledge(kbs: Sequence[Any]) -> str:
+    """Return the name of CoCoA's game to which the knowledge of two seats belongs; empty if unknown."""
+    first = kbs[0] if kbs else None
+    if isinstance(first, Mapping) and "personal" in first:
+        return "bargain"
+    if isinstance(first, list) and first and all(isinstance(item, Mapping) for item in first):
+        return "deal-or-no-deal" if {"Count", "Value"} <= first[0].keys() else "mutual-friends"
+    return ""
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pydantic
 from pydantic import TypeAdapter, ValidationError, field_validator
 
-from birdenv.cocoa.files import Attribute, Scenario, Schema, read_scenarios, read_schema
+from birdenv.cocoa.files import Attribute, Scenario, Schema, game_of_knowledge, read_scenarios, read_schema
 from birdenv.dialogue import Action, Field, Move, Reply, Rules
 from birdenv.dialogue.games import Settings, TaskList
 from birdenv.dialogue.people import ActionWords
@@ -188,7 +188,7 @@ class ScenarioTasks(TaskList):
             except ValueError as error:
                 where = settings.scenarios or "a generated scenario"
                 raise InputError(
-                    f"{where}: the scenario {scenario.uuid!r} cannot be played: {_why(error)}"
+                    f"{where}: the scenario {scenario.uuid!r} cannot be played: {_why(error, scenario.kbs)}"
                 ) from None
 
     def start(self, instance_id: str) -> Rules:
@@ -210,10 +210,12 @@ class ScenarioTasks(TaskList):
         return settings.model_dump(mode="json", exclude={"scenarios"}) | digest
 
 
-def _why(error: ValueError) -> str:
+def _why(error: ValueError, kbs: Sequence[Any]) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors()[0]
+    if len(first["loc"]) == 1 and (other := game_of_knowledge(kbs)):
+        return f"it is a scenario of {other}"
     return f"{'.'.join(map(str, ('kbs', *first['loc'])))}: {first['msg']}"
 
 

@@ -123,13 +123,15 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs that a path leads to: the path itself, or the BIRD run that it names."""
+    """Return the folder of pairs for a path: the path itself, the BIRD run that it names, or the newest
+    complete folder `run_*` in it.
+    """
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
         return run_folder(path)
     except InputError:
-        return path
+        return next(filter(holds_pairs, _candidates(path)), path)
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:

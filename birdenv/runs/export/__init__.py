@@ -9,6 +9,7 @@ from birdenv.runs.export._dialogues import (
 )
 from birdenv.runs.export._episodes import (
     EXPORT_FORMATS,
+    ExportedEpisode,
     ExportFormat,
     arena_of,
     export_rows,
@@ -22,6 +23,7 @@ __all__ = [
     "VIEWER_FORMATS",
     "DialogueFolder",
     "ExportFormat",
+    "ExportedEpisode",
     "arena_of",
     "dialogue_folder",
     "export_rows",

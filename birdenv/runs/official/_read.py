@@ -30,6 +30,7 @@ from birdenv.runs.official._published_lines import (
     record_groups,
 )
 from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
+from birdenv.statistics import counted
 from birdenv.tasks.interact.official_score import EpisodeScore, FollowUpKind
 
 _ADK_FIRST: Final = "first"
@@ -270,5 +271,5 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) ->
         if name in tasks and any(number in row.questions for row in tasks[name].rows)
     )
     if count[""]:
-        notes.add(f"{file.name}: {count['']} answer(s) to questions are not one of the three calls")
+        notes.add(f"{file.name}: {counted(count[''], 'answer')} without one of the three calls")
     return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
-from birdenv.statistics import rule
+from birdenv.statistics import counted, rule
 
 _NAME, _COLUMN = 24, 17
 _ROWS: Final = {
@@ -88,7 +88,7 @@ def _rate(figures: Figures, passed: str, total: str) -> str:
 def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str]:
     if not disagreements:
         return ["", "All profiles judge every submission in the same way."]
-    lines = ["", f"Judged differently: {len(disagreements)} submission(s)"]
+    lines = ["", f"Judged differently: {counted(len(disagreements), 'submission')}"]
     for found in disagreements:
         verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())
         attempt = found.attempt if isinstance(found.attempt, str) else f"attempt {found.attempt}"

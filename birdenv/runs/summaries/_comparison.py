@@ -16,7 +16,7 @@ from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
-from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, rounded
+from birdenv.statistics import Interval, bootstrap_test, counted, mcnemar, paired_difference, rounded
 from birdenv.users.identity import changed_facts
 
 MCNEMAR = "McNemar's test, exact"
@@ -229,7 +229,7 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     if len(common) < len(everywhere):
         unrated = len(everywhere) - len(common)
         why = "no gold, broken" if all(run.finished for run in runs) else "no gold, broken, not yet played"
-        notes.append(f"{unrated} common task(s) are left out: not rated ({why}) in one of the runs")
+        notes.append(f"Left out: {counted(unrated, 'common task')}, not rated ({why}) in one of the runs")
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 

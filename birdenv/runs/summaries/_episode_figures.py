@@ -68,7 +68,8 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
         for seat, used in figures.get("usage_of_others", {}).items()
     ]
     lines += [
-        f"Notes on the {seat}'s model: " + ", ".join(f"{kind} {count}" for kind, count in kinds.items())
+        f"Notes on the {seat}'s model (see docs/language-models.md): "
+        + ", ".join(f"{kind} {count}" for kind, count in kinds.items())
         for seat, kinds in figures.get("model_faults", {}).items()
     ]
     return ["", *lines] if lines else []

@@ -92,7 +92,7 @@ def _players(run: RecordedRun) -> str:
     models = models if isinstance(models, dict) else {}
     seats = find_game(run.game).seat_names if run.game in game_names() else ()
     others = [
-        f"{player_name(str(run.config[name]), models.get(f'{name}_model'))} as the {name}"
+        f"{player_name(str(run.config[name]), models.get(f'{name}_model'))} as {_seat(name)}"
         for name in seats
         if name in run.config
     ]
@@ -100,12 +100,19 @@ def _players(run: RecordedRun) -> str:
     return f"{agent} with {' and '.join(others)}" if others else agent
 
 
+def _seat(name: str) -> str:
+    """Return the name of a seat in a sentence: `the user`, `agent_1`."""
+    return name if name[-1:].isdigit() else f"the {name}"
+
+
 def _data(run: RecordedRun) -> str:
     path = Path(str(run.config.get("data_file") or ""))
     demo = path.parent.name.startswith("demo-")
     name = "the demo, " if demo else f"{path.parent.name}/{path.name}, ".lstrip("/") if path.name else ""
     databases = len({o.database for o in run.outcomes} - {None})
-    text = name + _counted(len(run.tasks), "task")
+    played = run.config.get("episodes")
+    part = f"{played} of " if isinstance(played, int) and played < len(run.tasks) else ""
+    text = name + part + _counted(len(run.tasks), "task")
     text += f" on {_counted(databases, 'database')}" if databases and run.finished else ""
     engine, grader = run.config.get("engine"), run.config.get("grader")
     text += f"; {engine}" if isinstance(engine, str) else ""

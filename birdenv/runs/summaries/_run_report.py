@@ -24,7 +24,7 @@ from birdenv.runs.summaries._means_over_tasks import (
     usage_lines,
 )
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
-from birdenv.statistics import between, rounded, rule, strip, strip_scale
+from birdenv.statistics import between, counted, rounded, rule, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer databases, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
@@ -197,10 +197,10 @@ class RunReport:
         excluded = exclusions(run)
         notes += [excluded.line(run.agent)] if excluded else []
         for measure in run.measures:
-            counted = rated if measure.over == "rated" else run.outcomes
-            silent = sum(o.values[measure.name] is None for o in counted)
+            outcomes = rated if measure.over == "rated" else run.outcomes
+            silent = sum(o.values[measure.name] is None for o in outcomes)
             if silent and measure.silent:
-                notes.append(f"{measure.title}: {silent} episode(s) {measure.silent} are not counted.")
+                notes.append(f"{measure.title} leaves out {counted(silent, 'episode')} {measure.silent}.")
         notes += [f"{measure.note}." for measure in run.measures if measure.note]
         return [f"Note: {note}" for note in notes]
 
@@ -264,8 +264,8 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return text like `, on 3 database(s)`, or an empty string for a game without databases."""
-    return f", on {count} database(s)" if count else ""
+    """Return a text like `, on 3 databases`, or an empty string for a game without databases."""
+    return f", on {counted(count, 'database')}" if count else ""
 
 
 def interval_heads(databases: int) -> str:
@@ -294,13 +294,15 @@ def method_notes(databases: int) -> list[str]:
 def _status_notes(status: Mapping[str, int]) -> list[str]:
     """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
     notes = {
-        "ungraded": "task(s) without gold were played, but neither graded nor counted.",
-        "skipped": "task(s) without gold were skipped.",
-        "infra_error": "episode(s) could not be played or graded (task, database, endpoint); not counted.",
-        "partner error": "episode(s) ended with an error of another seat's player; not counted.",
-        "test_error": "task(s) have no test cases, or test cases that do not run; not counted.",
-        "agent context limit": "episode(s) ended because the model's context was full; counted as failed.",
-        "task_error": "episode(s) ended with an error of the agent; counted as failed.",
-        "task error": "episode(s) ended with an error of the agent; counted as failed.",
+        "ungraded": ("task", "without gold: played, but neither graded nor counted."),
+        "skipped": ("task", "without gold: skipped."),
+        "infra_error": ("episode", "not played or graded (task, database, endpoint): not counted."),
+        "partner error": ("episode", "ended with an error of another seat's player: not counted."),
+        "test_error": ("task", "without test cases that run: not counted."),
+        "agent context limit": ("episode", "ended because the model's context was full: counted as failed."),
+        "task_error": ("episode", "ended with an error of the agent: counted as failed."),
+        "task error": ("episode", "ended with an error of the agent: counted as failed."),
     }
-    return [f"{status[name]} {note}" for name, note in notes.items() if status.get(name)]
+    return [
+        f"{counted(status[name], noun)} {note}" for name, (noun, note) in notes.items() if status.get(name)
+    ]

@@ -44,8 +44,10 @@ class Exclusions:
         return {"episodes": self.episodes, "first": self.first, "reason": self.reason}
 
     def line(self, agent: str) -> str:
-        """Return a line like `2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
-        return f"{self.episodes} episode(s) of {agent} are excluded; the first, {self.first}: {self.reason}"
+        """Return a line like `2 episodes of MODEL are excluded; the first, shop_1: the server is lost`."""
+        if self.episodes == 1:
+            return f"1 episode of {agent} is excluded: {self.first}: {self.reason}"
+        return f"{self.episodes} episodes of {agent} are excluded; the first, {self.first}: {self.reason}"
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:

@@ -85,7 +85,7 @@ def noted(heard: Iterable[HeardAnswer]) -> str:
     """Return a line about the faults of the user's model, or an empty string if there were none."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
-    return f"Notes on the user's model: {listed}" if faults else ""
+    return f"Notes on the user's model (see docs/language-models.md): {listed}" if faults else ""
 
 
 Outcome: TypeAlias = Literal["right", "half", "asked back", "refused", "wrong"]

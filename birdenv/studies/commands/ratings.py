@@ -16,7 +16,13 @@ from birdenv.statistics import counted
 from birdenv.studies.ratings._agreement import LEVELS
 from birdenv.studies.ratings._judgements import joined, read_judgements
 from birdenv.studies.ratings._ratings_report import rating_plot, rating_report
-from birdenv.studies.ratings._sources import import_judgements, judged_folder, rating_folder, read_source
+from birdenv.studies.ratings._sources import (
+    check_dialogues,
+    import_judgements,
+    judged_folder,
+    rating_folder,
+    read_source,
+)
 
 
 def ratings(
@@ -73,9 +79,11 @@ def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs exactly one folder of a run or a study")
     found = joined(map(read_judgements, added))
+    folder = rating_folder(sources[0])
+    check_dialogues(folder, found)
     before = judged_folder(sources[0])
     both = joined([before, found])
-    import_judgements(rating_folder(sources[0]), found)
+    import_judgements(folder, found)
     counts = (
         len(both.ratings) - len(before.ratings),
         len(both.comparisons) - len(before.comparisons),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.cocoa.corpus import CorpusDialogue, Rated, number, read_dialogues
+from birdenv.dialogue.arena import listed
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, write_records
 from birdenv.runs import run_folder
@@ -48,6 +49,22 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
     if new[1]:
         write_records(folder / COMPARISONS_FILE, map(_written, both.comparisons))
     return new
+
+
+def check_dialogues(folder: Path, judgements: Judgements) -> None:
+    """Raise an `InputError` that names the first rated dialogue that the folder of a run or study lacks.
+
+    Comparisons are not checked, because their two dialogues can be in different folders. Neither is a round
+    of ratings, whose dialogues are elsewhere.
+    """
+    if exists(folder / _ROUND) and not exists(folder / _STUDY):
+        return
+    known = {dialogue.name for dialogue in read_dialogues(folder)}
+    unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in known), None)
+    if unknown is not None:
+        raise InputError(
+            f"{folder} has no dialogue {unknown!r}, which the file rates; it has {listed(sorted(known))}"
+        )
 
 
 def _written(row: Rating | BlindChoice) -> dict[str, Any]:

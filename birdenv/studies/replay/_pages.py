@@ -15,10 +15,10 @@ from fastapi.responses import HTMLResponse, Response
 from birdenv.dialogue.people import Panel
 from birdenv.errors import BirdenvError
 from birdenv.report.access import ADMIN_COOKIE, Doors
-from birdenv.report.guarded_app import add_entrance
+from birdenv.report.guarded_app import add_entrance, not_let_in
 from birdenv.studies._connection import as_json
 from birdenv.studies._pages import clock_time, in_minutes, render
-from birdenv.studies._requests import refused, study_app
+from birdenv.studies._requests import not_signed_in, study_app
 from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
 _ROWS: Final = 200
@@ -71,7 +71,7 @@ def add_replay(
 
     def check(request: Request) -> None:
         if not doors.is_admin(request.cookies.get(cookie)):
-            raise refused()
+            raise not_signed_in() if prefix else not_let_in()
 
     async def find(id: str) -> ReplayedDialogue:
         found = await asyncio.to_thread(lambda: next((each for each in records() if each.id == id), None))

@@ -191,7 +191,7 @@ document.addEventListener("visibilitychange", () => {
 setInterval(() => {
   if (deadline === null || !byId("left")) return;
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and will be paid.`;
+  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish with a completion code.`;
 }, 500);
 
 connect();

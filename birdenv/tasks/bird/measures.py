@@ -18,6 +18,7 @@ from birdenv.dialogue.measures import (
     Record,
     Section,
 )
+from birdenv.statistics import counted
 from birdenv.tasks.bird._task import DIFFICULTIES
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED
@@ -111,7 +112,9 @@ def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[st
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
         if reasons:
             why = ", ".join(f"{n} by {reason}" for reason, n in reasons.items())
-            notes.append(f"{rule} counts {sum(reasons.values())} answer(s) that {other} does not: {why}.")
+            notes.append(
+                f"{rule} counts {counted(sum(reasons.values()), 'answer')} that {other} does not: {why}."
+            )
     return notes
 
 
@@ -278,20 +281,20 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
         "gold_empty": empty,
         "gold_errors": broken,
     }
-    counted = f" ({GOLDS_COUNTED})" if broken else ""
-    heading = f"As in the official table, times 100{counted}"
+    basis = f" ({GOLDS_COUNTED})" if broken else ""
+    heading = f"As in the official table, times 100{basis}"
     lines = [heading, *difficulty_table(table, METRIC_TITLES)]
     notes = [*ex_difference_notes(differences), *doubtful_notes(doubtful)]
     if empty:
         notes.append(
-            f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
+            f"The gold SQL of {counted(len(empty), 'task')} returns nothing (no rows, or only NULLs), "
             f"so a match there proves little: {', '.join(empty)}"
         )
     if broken:
         names = ", ".join(broken)
         notes.append(
-            f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
-            "agent. They are left out of every rate, but count as failed in the official table: "
+            f"The gold SQL of {counted(len(broken), 'task')} fails or is too slow, which says nothing about "
+            "the agent. Such tasks are left out of every rate, but count as failed in the official table: "
             f"{names}"
         )
     return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
+from birdenv.statistics import counted
 from birdenv.tasks.interact.official_score import (
     EpisodeScore,
     answers_line,
@@ -162,12 +163,12 @@ def _details(
     }
     reference = [*official_lines(official), *rate_lines({"end_to_end": official["phase_2"]})]
     screen = dict(own.screen)
-    notes = [f"{withheld} follow-up(s) without gold were not asked or counted."] if withheld else []
+    notes = [f"{counted(withheld, 'follow-up')} without gold: not asked or counted."] if withheld else []
     if without:
         graded = sum(score.is_rated and score.follow_up == "graded" for score in scores)
         notes.append(
-            f"{without} task(s) have no follow-up and can earn 0.7 at most: the rates of phase 2 are over "
-            f"the {graded} that have one."
+            f"{counted(without, 'task')} without a follow-up can earn 0.7 at most: the rates of phase 2 are "
+            f"over the {graded} with a follow-up."
         )
     notes += doubtful_notes(doubtful)
     failures: list[str] = []

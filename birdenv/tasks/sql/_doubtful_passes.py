@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from birdenv.dialogue.measures import Record
 from birdenv.grading import FAILED_AS_DOUBTFUL, reads_no_table
+from birdenv.statistics import counted
 
 _WORDS = {
     "passes_without_table": "that passed read no table: their rows are spelled out",
@@ -33,7 +34,7 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
     """Return sentences that state the counts from `doubtful_passes`."""
-    return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
+    return [f"{counted(count, 'submission')} {_WORDS[name]}." for name, count in counts.items()]
 
 
 def _passed(record: Record) -> Iterator[str]:

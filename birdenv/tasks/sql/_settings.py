@@ -17,6 +17,7 @@ from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
 from birdenv.grading.sandbox import reads_clock
 from birdenv.sql import ClockError, at_date
+from birdenv.statistics import counted
 from birdenv.tasks.sql._records import read_defects
 
 
@@ -254,7 +255,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
     count = len(chosen) - len(kept)
     if count and not kept:
         raise InputError(f"no tasks to play: {file} lists all {count} of them as defective")
-    return kept, [f"{count} task(s) are left out because {file} lists them"] if count else []
+    return kept, [f"Left out: {counted(count, 'task')} listed in {file}"] if count else []
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:

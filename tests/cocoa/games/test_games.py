@@ -277,6 +277,8 @@ BUYER = """{"personal": {"Role": "buyer", "Target": 1},
         ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[], []]}]', "both lists need the same counts"),
         ("deal-or-no-deal", '[{"uuid": "S", "kbs": [[]]}]', "record 1: the field `kbs`"),
         ("bargain", '[{"kbs": [{}, {}]}]', "record 1: the field `uuid`"),
+        ("bargain", '[{"uuid": "S", "kbs": [[{"Name": "A"}], []]}]', "is a scenario of mutual-friends"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [{BUYER}, {BUYER}]}}]', "is a scenario of bargain"),
     ],
 )
 def test_a_scenario_that_cannot_be_played_is_told_at_once(

@@ -156,7 +156,7 @@ def test_the_calls_of_the_user(tmp_path: Path) -> None:
     made = score_official(tmp_path).to_json()
     assert made["answers"] == {"labelled": 1, "unlabelled": 1, "unanswerable": 1}
     write(tmp_path, "user_1_interaction.jsonl", [{"instance_id": "db_1", "prediction_turn_1": "What?"}])
-    assert "1 answer(s) to questions are not one of the three calls" in " ".join(notes(tmp_path))
+    assert "1 answer without one of the three calls" in " ".join(notes(tmp_path))
 
 
 @pytest.mark.parametrize(
