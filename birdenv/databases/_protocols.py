@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
@@ -122,12 +122,6 @@ class DatabaseSource(Protocol):
 
     def digest(self, db_id: str) -> str:
         """Return the SHA-256 of a database's contents in hexadecimal. Raises the same errors as `check`."""
-
-    def version(self, db_id: str) -> Hashable:
-        """Return a value that identifies the contents within this process, but is cheaper than `digest`.
-
-        Raises the same errors as `check`.
-        """
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """Return a database for one episode, with the original contents and with limits on each statement.

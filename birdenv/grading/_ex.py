@@ -10,12 +10,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
-from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult
+from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult, Result
 from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
-from birdenv.grading._statements import LEAST_FETCHED, FetchedRows, GoldRows, Statements
+from birdenv.grading._statements import LEAST_FETCHED, GoldRows, Statements
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
 from birdenv.grading.compare._tolerance import are_plain
@@ -103,14 +103,14 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
     return replace(verdict, gold_result=None, pred_result=None)
 
 
-def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
+def is_same(gold: GoldRows, pred: QueryResult) -> bool:
     """Return True if gold and prediction are known to have the same rows in the same order.
 
     This quick check compares rows with `==`, and only if the rows are plain (`are_plain`), so that comparing
     canonical forms would give the same result. False means that the rows may differ.
     """
     return (
-        pred.total == len(gold.rows)
+        not pred.truncated
         and pred.rows == gold.rows
         and len(pred.columns) == len(gold.result.columns)
         and gold.is_plain
@@ -118,19 +118,19 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
     )
 
 
-def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
+def agree_as_multisets(gold: GoldRows, pred: QueryResult) -> RowsComparison:
     """Compare the rows of gold and prediction as multisets, by the rule of `compare_multiset`."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
-    return compare_multiset(gold.result, pred.result)
+    return compare_multiset(gold.result, pred)
 
 
-def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
+def agree_as_sets(gold: GoldRows, pred: QueryResult) -> bool:
     """Return whether gold and prediction agree as sets of rows, by the rule of `compare_bird`."""
-    if pred.total == len(gold.rows) and pred.rows == gold.rows:
+    if not pred.truncated and pred.rows == gold.rows:
         return True
-    if pred.total is None or not gold.has_all(pred.rows):
+    if pred.truncated or not gold.has_all(pred.rows):
         return False
     try:
         returned = set[tuple[Hashable, ...]](pred.rows)
@@ -141,7 +141,6 @@ def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
-_Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
@@ -208,7 +207,7 @@ class LocalExGrader:
         best, comparison = _best(usable, pred)
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
-        fetched = pred if isinstance(pred, FetchedRows) else None
+        result = pred if isinstance(pred, QueryResult) else None
         verdict = ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(usable, submitted),
@@ -218,7 +217,7 @@ class LocalExGrader:
             gold_empty=gold.is_empty,
             flags=comparison.flags + self._order_flags(comparison, gold, pred),
             rows_gold=len(gold.rows),
-            rows_pred=fetched.total if fetched else None,
+            rows_pred=len(result.rows) if result and not result.truncated else None,
             matched_gold=places[best] if comparison.equal else None,
             expected=comparison.expected,
             returned=comparison.returned,
@@ -228,25 +227,25 @@ class LocalExGrader:
             pred_seconds=pred.elapsed,
             was_late=any(map(is_late, (*failed, pred, submitted))),
             gold_result=_shown(gold.result),
-            pred_result=_shown(fetched.result) if fetched else None,
+            pred_result=_shown(result) if result else None,
         )
         doubted = self._fail_doubtful and (verdict.ex or verdict.ex_bird)
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
-    def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
+    def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: Result) -> tuple[str, ...]:
         """Return the flags of `compare_ordered` if the rows agree and the gold has an ORDER BY."""
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
             return ()
-        ordered = compare_ordered(gold.result, pred.result, gold.sql, self._dialect)
+        ordered = compare_ordered(gold.result, pred, gold.sql, self._dialect)
         return tuple(flag for flag in ordered.flags if flag not in comparison.flags)
 
-    def _scores(self, golds: Sequence[GoldRows], pred: _Fetched) -> dict[str, float]:
+    def _scores(self, golds: Sequence[GoldRows], pred: Result) -> dict[str, float]:
         if isinstance(pred, QueryError):
             return dict.fromkeys(self._metrics, 0.0)
         results = [(gold.sql, gold.result) for gold in golds]
-        return metric_scores(self._metrics, results, pred.result, self._dialect)
+        return metric_scores(self._metrics, results, pred, self._dialect)
 
     def _ungraded(
         self,
@@ -286,11 +285,11 @@ def _shown_cell(cell: Cell) -> Cell:
     return cell if type(cell) in _PLAIN else ShownCell(repr(cell))
 
 
-def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
-    return isinstance(submitted, FetchedRows) and any(agree_as_sets(gold, submitted) for gold in golds)
+def _agrees_as_set(golds: Sequence[GoldRows], submitted: Result) -> bool:
+    return isinstance(submitted, QueryResult) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
+def _best(usable: Sequence[GoldRows], pred: Result) -> tuple[int, RowsComparison]:
     """Return the index of the first gold that the prediction matches (0 if none), and the comparison."""
     if isinstance(pred, QueryError):
         return 0, RowsComparison(False, "")
@@ -304,7 +303,7 @@ def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparis
 
 
 def _judge(
-    comparison: RowsComparison, pred: _Fetched, failed: Sequence[QueryError]
+    comparison: RowsComparison, pred: Result, failed: Sequence[QueryError]
 ) -> tuple[str, ExStatus, QueryError | None]:
     if comparison.equal:
         return "", "passed", None

@@ -11,7 +11,6 @@ at the first row that no gold contains.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Final, TypeAlias, cast
@@ -90,37 +89,6 @@ LEAST_FETCHED: Final = 1_000
 revealing how many rows the gold has."""
 
 
-@dataclass(slots=True)
-class FetchedRows:
-    """The rows of a query that were fetched, which may be only the first ones.
-
-    Attributes:
-        columns: the column names.
-        rows: the fetched rows in order.
-        total: the number of all rows of the query; None if fetching stopped early.
-        elapsed: duration of the query in seconds.
-        repeatable: True if the query is known to return these rows whenever it runs on the same contents.
-    """
-
-    columns: tuple[str, ...]
-    rows: list[Row]
-    total: int | None
-    elapsed: float = field(compare=False)
-    repeatable: bool = field(default=False, compare=False)
-
-    @property
-    def result(self) -> QueryResult:
-        """Return the fetched rows as a `QueryResult`, which is truncated if they are not all rows."""
-        is_cut = self.total != len(self.rows)
-        return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
-
-
-def fetched_rows(result: QueryResult) -> FetchedRows:
-    """Convert the result of a query into `FetchedRows`."""
-    total = None if result.truncated else len(result.rows)
-    return FetchedRows(result.columns, list(result.rows), total, result.elapsed, result.repeatable)
-
-
 def whole(result: Result) -> Result:
     """Return the result if it has all its rows. A truncated result becomes a `too_large` error.
 
@@ -173,24 +141,18 @@ class RowCollector:
         self._open = [gold for gold in golds if gold.holds(len(self._columns), unchecked)]
         return bool(self._open)
 
-    def fetched(
-        self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
-    ) -> FetchedRows:
-        """Return the received rows. `is_whole` says whether they are all rows of the query."""
+    def fetched(self, end: QueryResult, *, is_whole: bool) -> QueryResult:
+        """Return the received rows as the rows of `end`. They are truncated if they are not all its rows."""
         rows = self._rows if is_whole else self._rows[: self._most]
-        return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
+        return QueryResult(end.columns, rows, not is_whole, elapsed=end.elapsed, repeatable=end.repeatable)
 
-    def replay(self, whole: FetchedRows) -> FetchedRows:
+    def replay(self, whole: QueryResult) -> QueryResult:
         """Return the part of a complete, cached result that would have been fetched by running the query."""
         self.begin(whole.columns)
-        is_whole = self.see(list(whole.rows))
-        return self.fetched(
-            whole.columns, is_whole=is_whole, elapsed=whole.elapsed, repeatable=whole.repeatable
-        )
+        return self.fetched(whole, is_whole=self.see(list(whole.rows)))
 
 
 _Gold: TypeAlias = GoldRows | QueryError
-_Fetched: TypeAlias = FetchedRows | QueryError
 
 
 class Statements:
@@ -231,7 +193,7 @@ class Statements:
 
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
-    ) -> _Fetched:
+    ) -> Result:
         """Return the rows of a prediction, or its error.
 
         Unless `all_rows` is true, fetching stops when no gold can agree with the rows by any rule.
@@ -239,13 +201,13 @@ class Statements:
         most = rows_needed(golds)
         collector = RowCollector(golds, None if all_rows or most > self._limits.rows else most)
 
-        def reuse(known: _Fetched) -> _Fetched | None:
+        def reuse(known: Result) -> Result | None:
             usable = _if_whole(known)
             return usable if usable is None or isinstance(usable, QueryError) else collector.replay(usable)
 
         for gold in golds:
             if gold.sql == sql and _lasts(gold):
-                return collector.replay(fetched_rows(gold.result))
+                return collector.replay(gold.result)
         return self._cache.get(
             Key(scope, "query", None, sql),
             lambda: self._scan(db_id, sql, collector),
@@ -261,24 +223,22 @@ class Statements:
             lasts=lambda: not reads_clock(sql),
             is_current=lambda: self.scope(db_id) == scope,
         )
-        result = whole(found if isinstance(found, QueryError) else found.result)
+        result = whole(found)
         return result if isinstance(result, QueryError) else GoldRows(sql, result)
 
-    def _query(self, db_id: str, sql: str) -> _Fetched:
+    def _query(self, db_id: str, sql: str) -> Result:
         with self._source.open(db_id, self._limits) as database:
             result: Result = database.query(sql)
         if is_out_of_memory(result):
             raise MemoryError
-        return result if isinstance(result, QueryError) else fetched_rows(result)
+        return result
 
-    def _scan(self, db_id: str, sql: str, collector: RowCollector) -> _Fetched:
+    def _scan(self, db_id: str, sql: str, collector: RowCollector) -> Result:
         with self._source.open(db_id, self._limits) as database:
             end = cast(ScannedDatabase, database).scan(sql, collector)
         if isinstance(end, QueryError):
             return end
-        return collector.fetched(
-            end.columns, is_whole=not end.truncated, elapsed=end.elapsed, repeatable=end.repeatable
-        )
+        return collector.fetched(end, is_whole=not end.truncated)
 
 
 def _lasts(gold: _Gold) -> bool:
@@ -286,6 +246,6 @@ def _lasts(gold: _Gold) -> bool:
     return isinstance(gold, GoldRows) and (gold.result.repeatable or not reads_clock(gold.sql))
 
 
-def _if_whole(known: _Fetched) -> _Fetched | None:
+def _if_whole(known: Result) -> Result | None:
     """Return the value if it is a complete result or an error; otherwise None."""
-    return known if isinstance(known, QueryError) or known.total == len(known.rows) else None
+    return known if isinstance(known, QueryError) or not known.truncated else None

@@ -30,8 +30,8 @@ def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
         title=titles,
         style=style,
         script=script,
-        style_digest=_digest(style),
-        script_digest=_digest(script),
+        style_digest=source_digest(style),
+        script_digest=source_digest(script),
         overview=script_json([run_data(each) for each in runs]),
         episodes=(
             (f"episode-{number}-{place}", script_json(episode_data(each, name)))
@@ -45,5 +45,6 @@ def _static(name: str) -> str:
     return (files("birdenv.report") / "static" / name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def source_digest(text: str) -> str:
+    """Return the digest by which a page's security policy allows an inline style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from birdenv.errors import InputError
 from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
@@ -196,19 +196,16 @@ def _add_exports(app: FastAPI, study: Study, doors: Doors) -> None:
     def table(form: str, rows: Callable[[], Iterable[dict[str, Any]]]) -> Callable[[], str]:
         return lambda: csv_text(rows(), form)
 
+    def transcripts() -> str:
+        return json.dumps([each.to_json() for each in examples(store, arena)])
+
     files: dict[str, tuple[Callable[[], str], str]] = {
+        "transcripts.json": (transcripts, "application/json"),
         "chats.jsonl": (chats, "application/jsonl"),
         "dialogues.csv": (table("dialogues", lambda: dialogue_rows(store)), "text/csv"),
         "answers.csv": (table("answers", lambda: survey_rows(store)), "text/csv"),
         "people.csv": (table("people", lambda: people_rows(folder)), "text/csv"),
     }
-
-    @app.get("/admin/export")
-    async def export(request: Request) -> Response:
-        _check(request, doors)
-        made = await asyncio.to_thread(lambda: [each.to_json() for each in examples(store, arena)])
-        name = {"content-disposition": 'attachment; filename="transcripts.json"'}
-        return JSONResponse(made, headers=name)
 
     @app.get("/admin/export/{name}")
     async def one_file(request: Request, name: str) -> Response:

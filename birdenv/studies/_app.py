@@ -18,9 +18,8 @@ from birdenv.studies._admin import add_admin
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
 from birdenv.studies._requests import (
-    Newcomers,
+    add_consent,
     add_link,
-    address_of,
     asked,
     back,
     read_fields,
@@ -77,7 +76,8 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
 def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
     """Add the first page and the consent form."""
-    newcomers = Newcomers(study.config.limits.newcomers)
+    most, store = study.config.limits.newcomers, study.store
+    add_consent(app, doors, most, lambda id: store.person(id) is not None, study.agree)
 
     @app.get("/")
     async def index(request: Request) -> Response:
@@ -98,18 +98,6 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
     async def another(request: Request) -> Response:
         await read_fields(request)
         return signed_in(back(f"/?{request.url.query}"), doors, study.new_id(), request)
-
-    @app.post("/consent")
-    async def consent(request: Request) -> Response:
-        id, fields = await read_form(request, doors)
-        if study.store.person(id) is None and not newcomers.take(address_of(request)):
-            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
-        platform = platform_of(fields)
-        try:
-            person = study.agree(id, external_of(platform), platform)
-        except InputError as error:
-            raise HTTPException(409, str(error)) from None
-        return signed_in(back(), doors, person.id, request)
 
 
 def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:

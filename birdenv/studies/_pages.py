@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -130,10 +131,8 @@ class Pages:
             rules = arena.start(store.dialogue(person.dialogue).task).rules
         except BirdenvError:  # without its database, the survey can still be answered
             return {}
-        try:
+        with closing(rules):
             seen = [event for _, event in seen_by(rules, person.seat, events)]
-        finally:
-            rules.close()
         if not seen or seen[-1].agent != person.seat:
             return {}
         shown = line(seen[-1], person.seat, arena.game.seats)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -15,10 +15,13 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from birdenv.errors import InputError
 from birdenv.report.access import Doors, is_own_origin
 from birdenv.report.guarded_app import guarded_app
 from birdenv.studies._pages import render
-from birdenv.studies._platform import MTURK_HOSTS
+from birdenv.studies._platform import MTURK_HOSTS, external_of, platform_of
+from birdenv.studies.rating_round._store import Rater
+from birdenv.studies.study._records import Person
 
 _MOST_ADDRESSES: Final = 10_000
 
@@ -228,6 +231,38 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
         return id
 
 
-def address_of(request: Request) -> str:
+def add_consent(
+    app: FastAPI,
+    doors: Doors,
+    most: int | None,
+    is_known: Callable[[str], bool],
+    agree: Callable[[str, str | None, Mapping[str, str]], Person | Rater],
+) -> None:
+    """Add the form with which a person gives consent.
+
+    Args:
+        app: the application.
+        doors: the cookies and links of the application.
+        most: the number of new people from one address in a minute; None for no limit.
+        is_known: a function that returns whether a person with an id has given consent before.
+        agree: a function that admits a person, given the person's id, the id on a recruiting platform, and
+            the parameters of the platform. It raises `InputError` if the person cannot be admitted.
+    """
+    newcomers = Newcomers(most)
+
+    @app.post("/consent")
+    async def consent(request: Request) -> Response:
+        id, fields = await read_form(request, doors)
+        if not is_known(id) and not newcomers.take(_address_of(request)):
+            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
+        platform = platform_of(fields)
+        try:
+            admitted = agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
+        return signed_in(back(), doors, admitted.id, request)
+
+
+def _address_of(request: Request) -> str:
     """Return the network address of the client, as reported by the proxy if there is one on this machine."""
     return "" if request.client is None else request.client.host

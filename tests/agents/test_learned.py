@@ -17,8 +17,11 @@ from birdenv.cocoa.files import ExampleRecord, write_examples
 from birdenv.dialogue import Dialogue, make_game, play
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
-from birdenv.studies import Partner, Store, Study, StudyConfig, study_arena
+from birdenv.studies.study._config import Partner, StudyConfig
 from birdenv.studies.study._running_dialogue import PARTNER_ERROR
+from birdenv.studies.study._store import Store
+from birdenv.studies.study._study import Study
+from birdenv.studies.study._study_game import study_arena
 
 GAMES = ("mutual-friends", "bargain", "deal-or-no-deal")
 

@@ -12,7 +12,7 @@ import pytest
 
 from birdenv.cocoa.corpus import analyse, page
 from birdenv.cocoa.corpus._corpus import run_dialogues
-from birdenv.studies import open_store
+from birdenv.studies.study._store import open_store
 
 
 def test_a_run_is_analysed_and_nothing_private_is_in_its_page(birdenv: Any, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from birdenv.cocoa.files import (
     write_examples,
     write_scenarios,
 )
-from birdenv.cocoa.files._dialogue_files import exact, read_dataset
+from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue import Event
 from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
@@ -351,7 +351,6 @@ def test_the_real_files_load_and_are_written_equal(shared_data: Path, tmp_path: 
         assert read_schema(path).to_json() == json.loads(path.read_text())
     deals = folder / "dealornodeal" / "val-60.json"
     examples = read_examples(deals)
-    assert not any(each.has_one_clock for each in examples)
     write_examples(tmp_path / "deals.json", examples)
     assert [each.to_json() for each in read_examples(deals)] == json.loads(deals.read_text())
     adds = {"metadata": None}
@@ -376,14 +375,6 @@ def test_two_scenarios_of_one_id_are_refused(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(json.dumps([SCENARIO, SCENARIO]))
     with pytest.raises(InputError, match="two scenarios have the id 'S_1'"):
         read_scenarios(tmp_path / "s.json")
-
-
-def test_datasets_have_limits(tmp_path: Path) -> None:
-    file = tmp_path / "all.json"
-    write_examples(file, [example(uuid=f"E_{n}") for n in range(50)])
-    dataset = read_dataset([file, file], [file], test_limit=5)
-    assert (len(dataset.train), len(dataset.test)) == (100, 5)
-    assert len(read_dataset([file], [], train_limit=-1).train) == 50
 
 
 events = st.builds(

@@ -27,7 +27,6 @@ def check_contract(source: DatabaseSource) -> None:
     source.check("opened_shop")
     digest = source.digest("opened_shop")
     assert len(digest) == 64 and digest == source.digest("opened_shop")
-    assert source.version("opened_shop") == source.version("opened_shop")
     with source.open("opened_shop") as database:
         assert isinstance(database.execute("DELETE FROM item"), QueryResult)
     with source.open("opened_shop") as database:

@@ -14,7 +14,7 @@ from written_databases import write_database
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader
 from birdenv.grading._ex import agree_as_multisets, agree_as_sets
-from birdenv.grading._statements import FetchedRows, GoldRows, RowCollector, rows_needed
+from birdenv.grading._statements import GoldRows, RowCollector, rows_needed
 from birdenv.grading.compare import compare_bird, compare_multiset
 
 VALUES = "SELECT 1 AS a, 'x' AS b WHERE 0"
@@ -80,18 +80,18 @@ def test_known_rows_serve_golds_of_any_size(data: st.DataObject) -> None:
     rows = data.draw(st.lists(few, max_size=40))
     gold = GoldRows("", QueryResult(("a",), data.draw(st.lists(few, max_size=12))))
     most = data.draw(st.integers(len(gold.rows) + 1, 20))
-    replayed = RowCollector([gold], most).replay(FetchedRows(("a",), rows, len(rows), 0.0))
+    replayed = RowCollector([gold], most).replay(QueryResult(("a",), rows))
     fresh = scanned(RowCollector([gold], most), rows, data.draw(st.integers(1, 50)))
-    assert replayed.total == fresh.total
-    assert fresh.total is None or replayed == fresh
+    assert replayed.truncated == fresh.truncated
+    assert fresh.truncated or replayed == fresh
 
 
-def scanned(collector: RowCollector, rows: list[Any], batch: int) -> FetchedRows:
+def scanned(collector: RowCollector, rows: list[Any], batch: int) -> QueryResult:
     collector.begin(("a",))
     for start in range(0, len(rows), batch):
         if not collector.see(rows[start : start + batch]):
-            return collector.fetched(("a",), is_whole=False, elapsed=0.0)
-    return collector.fetched(("a",), is_whole=True, elapsed=0.0)
+            return collector.fetched(QueryResult(("a",), ()), is_whole=False)
+    return collector.fetched(QueryResult(("a",), ()), is_whole=True)
 
 
 def test_fetching_stops_behind_the_rows_that_are_kept_at_one_that_no_gold_has() -> None:
@@ -101,8 +101,8 @@ def test_fetching_stops_behind_the_rows_that_are_kept_at_one_that_no_gold_has() 
         scanned(RowCollector([gold], rows_needed([gold])), all_rows, 1024)
         for all_rows in (rows, [*rows, (3,)])
     )
-    assert (len(repeated.rows), repeated.total) == (100_000, 100_000)
-    assert (len(foreign.rows), foreign.total) == (1001, None)
+    assert (len(repeated.rows), repeated.truncated) == (100_000, False)
+    assert (len(foreign.rows), foreign.truncated) == (1001, True)
 
 
 def test_a_statement_runs_once_and_stops_at_the_row_that_decides(root: Path) -> None:
@@ -140,6 +140,6 @@ def test_many_rows_are_compared_as_whole_results_are(gold: GoldRows, rows: list[
     for golds in ([gold], [gold, TEXTS], [TEXTS, gold]):
         fetched = scanned(RowCollector(golds, rows_needed(golds)), rows, 1000)
         assert agree_as_sets(gold, fetched) == compare_bird(gold.result, whole).equal
-        if fetched.total is not None:
-            assert fetched.total == len(rows)
+        if not fetched.truncated:
+            assert len(fetched.rows) == len(rows)
             assert agree_as_multisets(gold, fetched) == compare_multiset(gold.result, whole)

@@ -15,11 +15,14 @@ from web_browser import Browser, Chat, served
 from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
-from birdenv.studies import Doors, Partner, Study, StudyConfig, held_study
+from birdenv.report.access import Doors
 from birdenv.studies._connection import MAX_FRAME, as_json, read_frame
 from birdenv.studies._database import Database
 from birdenv.studies._platform import external_of, platform_of
 from birdenv.studies._requests import Newcomers
+from birdenv.studies.study._config import Partner, StudyConfig
+from birdenv.studies.study._store import held_study
+from birdenv.studies.study._study import Study
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 
@@ -189,14 +192,17 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     running, port = study
     admin = Browser(port)
     assert (
-        admin.get("/admin/export") == admin.get("/admin/export/people.csv") == admin.get("/admin/now") == 403
+        admin.get("/admin/export/transcripts.json")
+        == admin.get("/admin/export/people.csv")
+        == admin.get("/admin/now")
+        == 403
     )
     assert admin.post("/admin", {"token": "wrong"}) == 403
     assert "People now" not in admin.page
     folder = Path(running.store.path).parent
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200
     assert "People now" in admin.page
-    assert admin.get("/admin/export") == 200
+    assert admin.get("/admin/export/transcripts.json") == 200
     person = Browser(port)
     person.enter()
     assert admin.get("/admin/export/people.csv") == 200

@@ -10,7 +10,8 @@ from pathlib import Path
 from test_dialogues import golds
 from web_browser import Browser, Chat, served
 
-from birdenv.studies import Doors, Partner, StudyConfig
+from birdenv.report.access import Doors
+from birdenv.studies.study._config import Partner, StudyConfig
 
 RULE = StudyConfig(partners={"rule": Partner(player="rule")}, seat="system", codes={"done": "CODE-1"})
 

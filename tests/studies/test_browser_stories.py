@@ -17,8 +17,12 @@ from web_browser import listening, served
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
-from birdenv.studies import Doors, StudyConfig, make_rating_app, read_config, study_rows
+from birdenv.report.access import Doors
 from birdenv.studies.rating_round._export import rating_rows
+from birdenv.studies.rating_round._pages import make_rating_app
+from birdenv.studies.study._config import StudyConfig
+from birdenv.studies.study._config_files import read_config
+from birdenv.studies.study._export import study_rows
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,11 @@ from web_browser import Browser, Chat, served
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
-from birdenv.studies import Partner, Store, Study, StudyConfig
 from birdenv.studies._sockets import MOST_WAITING
+from birdenv.studies.study._config import Partner, StudyConfig
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
+from birdenv.studies.study._store import Store
+from birdenv.studies.study._study import Study
 
 RUNS = threading.Event()
 GO_ON = threading.Event()

@@ -10,10 +10,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from birdenv.errors import InputError
-from birdenv.studies import read_config
 from birdenv.studies.rating_round._config import RatingConfig
 from birdenv.studies.study._config import StudyConfig
-from birdenv.studies.study._config_files import AppParams
+from birdenv.studies.study._config_files import AppParams, read_config
 
 STATUSES = {"waiting": {"num_seconds": 180}, "chat": {"num_seconds": -1}, "survey": {"num_seconds": -1}}
 MODELS = {

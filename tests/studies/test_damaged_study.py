@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.studies import open_store
 from birdenv.studies.rating_round._store import RatingStore
+from birdenv.studies.study._store import open_store
 
 READERS = {
     "analyze": (),

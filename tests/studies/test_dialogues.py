@@ -13,7 +13,8 @@ from web_browser import Browser, Chat, served
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat, make_game
 from birdenv.dialogue.games import Settings, TaskList
-from birdenv.studies import Partner, StudyConfig, study_rows
+from birdenv.studies.study._config import Partner, StudyConfig
+from birdenv.studies.study._export import study_rows
 
 SURVEY = {"fluent": "5", "correct": "3", "humanlike": "4", "cooperative": "5"}
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from web_browser import Browser, Chat
 
-from birdenv.studies import open_store
 from birdenv.studies.study._records import StoredMove
+from birdenv.studies.study._store import open_store
 
 pytestmark = pytest.mark.kills
 

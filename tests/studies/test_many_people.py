@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from web_browser import Browser, Chat, served
 
-from birdenv.studies import StudyConfig
+from birdenv.studies.study._config import StudyConfig
 
 pytestmark = pytest.mark.slow
 PEOPLE, MESSAGES = 50, 5

@@ -13,8 +13,11 @@ from people_in_chromium import Person
 from test_ratings import Round, compared
 from web_browser import listening, served
 
-from birdenv.studies import Doors, Partner, StudyConfig, make_rating_app, make_replay_app
+from birdenv.report.access import Doors
+from birdenv.studies.rating_round._pages import make_rating_app
 from birdenv.studies.replay import Records
+from birdenv.studies.replay._pages import make_replay_app
+from birdenv.studies.study._config import Partner, StudyConfig
 
 pytestmark = pytest.mark.slow
 CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]

@@ -12,7 +12,7 @@ from web_browser import served
 
 import birdenv.studies
 from birdenv.dialogue.games import find_game, game_names
-from birdenv.studies import Partner, StudyConfig
+from birdenv.studies.study._config import Partner, StudyConfig
 
 PHONE = {"width": 390, "height": 844}
 

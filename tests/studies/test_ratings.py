@@ -19,10 +19,10 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.dialogue import Event
 from birdenv.errors import InputError
-from birdenv.studies import make_rating_app
 from birdenv.studies.commands.ratings import judged_folder
 from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
 from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text, people_rows, rating_rows
+from birdenv.studies.rating_round._pages import make_rating_app
 from birdenv.studies.rating_round._raters import Ratings, items_of, side_of
 from birdenv.studies.rating_round._store import RatingStore
 from birdenv.studies.ratings._judgements import read_judgements, table_rows

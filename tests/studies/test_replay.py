@@ -17,12 +17,11 @@ from birdenv.cocoa.files import write_examples
 from birdenv.dialogue import Event, Move, make_game
 from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
-from birdenv.studies import Store, make_replay_app
 from birdenv.studies.rating_round._config import RatingConfig
 from birdenv.studies.rating_round._raters import items_of
 from birdenv.studies.replay import Records, ReplayedDialogue
-from birdenv.studies.replay._pages import as_seen
-from birdenv.studies.study._store import FILE
+from birdenv.studies.replay._pages import as_seen, make_replay_app
+from birdenv.studies.study._store import FILE, Store
 
 
 @pytest.fixture

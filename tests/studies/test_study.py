@@ -14,9 +14,13 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
-from birdenv.studies import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
 from birdenv.studies.rating_round._export import people_rows
+from birdenv.studies.study._config import Partner, StudyConfig
 from birdenv.studies.study._deletion import delete_person
+from birdenv.studies.study._export import study_rows
+from birdenv.studies.study._store import Store, open_store
+from birdenv.studies.study._study import Study
+from birdenv.studies.study._study_game import study_arena
 
 ANSWERS = {"fluent": "3", "correct": "3", "humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")

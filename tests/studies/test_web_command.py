@@ -13,21 +13,17 @@ import pytest
 from test_study import World
 
 from birdenv.cli import main
-from birdenv.cocoa.files._dialogue_files import read_dataset
+from birdenv.cocoa.files import read_examples
 from birdenv.dialogue import Move, make_game, replay
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
-from birdenv.studies import (
-    Partner,
-    Study,
-    StudyConfig,
-    open_store,
-    read_config,
-    study_arena,
-    study_game,
-    study_rows,
-)
 from birdenv.studies.commands.web import _config
+from birdenv.studies.study._config import Partner, StudyConfig
+from birdenv.studies.study._config_files import read_config
+from birdenv.studies.study._export import study_game, study_rows
+from birdenv.studies.study._store import open_store
+from birdenv.studies.study._study import Study
+from birdenv.studies.study._study_game import study_arena
 
 
 def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -202,8 +198,7 @@ def test_what_a_running_study_exports_is_a_dataset_that_replays_to_the_same_end(
     assert not end.value.code
     ended = [each for each in store.dialogues() if each.ended is not None]
     assert len(ended) == 2 and len(store.running()) == 1
-    dataset = read_dataset([file], [])
-    for stored, example in zip(ended, dataset.train, strict=True):
+    for stored, example in zip(ended, read_examples(file), strict=True):
         heard = [move.event for move in store.moves(stored.id) if move.event.agent >= 0]
         assert [(e.agent, e.action, e.data) for e in example.events] == [
             (e.agent, e.action, e.data) for e in heard

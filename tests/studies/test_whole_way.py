@@ -17,7 +17,8 @@ from test_dialogues import golds
 from web_browser import served
 
 from birdenv.dialogue.games import find_game, game_names
-from birdenv.studies import Study, StudyConfig
+from birdenv.studies.study._config import StudyConfig
+from birdenv.studies.study._study import Study
 
 pytestmark = pytest.mark.slow
 CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]

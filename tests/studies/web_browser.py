@@ -19,8 +19,12 @@ from fastapi import FastAPI
 from websockets.sync.client import ClientConnection, connect
 
 from birdenv.dialogue import Game
-from birdenv.studies import Study, StudyConfig, make_app, open_store, study_arena
+from birdenv.studies._app import make_app
 from birdenv.studies._connection import MAX_FRAME
+from birdenv.studies.study._config import StudyConfig
+from birdenv.studies.study._store import open_store
+from birdenv.studies.study._study import Study
+from birdenv.studies.study._study_game import study_arena
 
 
 @contextmanager

@@ -61,7 +61,10 @@ class Bargainer:
             return Move("accept" if self._takes(offered(news)) else "reject")
         if "offer" not in view.legal:
             return None
-        reading = self._hear(news)
+        return self._answer(self._hear(news))
+
+    def _answer(self, reading: Reading) -> Move:
+        """Return the answer to a message: an offer, a message, or leaving."""
         if reading.agrees and reading.price is None and self._own is not None:
             return self._offer(self._own)
         if reading.price is not None and self._is_agreed(reading.price):
@@ -69,7 +72,7 @@ class Bargainer:
         if self._insisted >= _MOST_INSISTED:  # neither player concedes any more
             worth_it = self._theirs is not None and self._gain(self._theirs) >= -1
             return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
-        return Move("message", self._reply(reading, bool(news)))
+        return Move("message", self._reply(reading))
 
     def variants(self) -> Iterator[Self]:
         """Yield copies of the player with each of its styles of play, the usual style first."""
@@ -127,7 +130,7 @@ class Bargainer:
         beyond = min(0.5 + _FURTHER * (count - len(_STEPS) + 1), _FURTHEST)
         return self._rounded(self.target + beyond * (self._others_target() - self.target))
 
-    def _reply(self, reading: Reading, spoken_to: bool) -> str:
+    def _reply(self, reading: Reading) -> str:
         """Return a message with a price, and with an answer if there was a question."""
         price = self.target if self._own is None else self._next()
         answer = self._bank.say("answer", self.role) if reading.asks and self._own is not None else ""

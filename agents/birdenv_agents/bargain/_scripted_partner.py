@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from birdenv.dialogue import Move, View
+from birdenv.dialogue import Move
 from birdenv_agents._number_words import in_words
 from birdenv_agents._phrase_bank import PhraseBank
-from birdenv_agents.bargain._player import Bargainer, offered, shown
+from birdenv_agents.bargain._player import Bargainer, shown
+from birdenv_agents.bargain._reader import Reading
 
 
 class ScriptedBargainer(Bargainer):
@@ -32,16 +33,7 @@ class ScriptedBargainer(Bargainer):
         self._agreed: float | None = None
         self._greeted = False
 
-    def move(self, view: View) -> Move | None:
-        """Return the next move: accept, reject, make an offer, or say something."""
-        news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
-        self._seen = len(view.heard)
-        if "accept" in view.legal:
-            price = offered(news)
-            return Move("accept" if price is not None and self._likes(price) else "reject")
-        if "offer" not in view.legal:
-            return None
-        reading = self._hear(news)
+    def _answer(self, reading: Reading) -> Move:
         if self._agreed is not None:
             return self._offer(self._agreed)
         if reading.agrees and self._own is not None and reading.price is None:
@@ -71,6 +63,9 @@ class ScriptedBargainer(Bargainer):
         act = "insist" if named == self._own else "counter"
         self._own = named
         return self._said(act, named)
+
+    def _takes(self, price: float | None) -> bool:
+        return price is not None and self._likes(price)
 
     def _likes(self, price: float) -> bool:
         """Return True if a price is within the limit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
@@ -83,12 +83,9 @@ class Transcripts:
 
         This is a context manager, which closes the new dialogue at the end.
         """
-        dialogue = self.arena.start(self.ids[place])
-        dialogue.rules.replaying = True
-        try:
+        with closing(self.arena.start(self.ids[place])) as dialogue:
+            dialogue.rules.replaying = True
             yield dialogue
-        finally:
-            dialogue.close()
 
     def turns(self, place: int) -> list[SeenMove]:
         """Replay the recorded dialogue with index `place`, and return its legal moves, each with its view.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from inspect import signature
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -25,7 +25,6 @@ from birdenv.plugins import load_plugin, plugins
 
 if TYPE_CHECKING:
     from birdenv.cocoa.files import ExampleRecord
-    from birdenv.dialogue import Game
 
 TRAINERS: Final = "birdenv.trainers"
 """Entry points of functions that train a player: they take transcripts, the file to write, a seed, and a
@@ -100,7 +99,12 @@ def train_player(
     train_on = _trainer(TRAINERS, kind)
     check_writable(out)
     if reinforce or start is not None:
-        _reinforce(found, kind, start, out, seed, reinforce, given)
+        if start is None or not reinforce:
+            raise InputError("--reinforce N and --from FILE only work together: give both")
+        learn = _trainer(REINFORCERS, kind)
+        with progress_bar(f"reinforcing over {reinforce} dialogues") as progress:
+            learn(found, start, out, seed, progress, reinforce, given)
+        print(f"Reinforced {start} over {reinforce} dialogues. The player: {kind}:{out}")
         return
     if resume and "resume" not in signature(train_on).parameters:
         raise InputError(f"--kind {kind} trains in one step: leave out --resume")
@@ -125,23 +129,6 @@ def _trainer(group: str, kind: str) -> Callable[..., None]:
         raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(known))}")
     made: Callable[..., None] = load_plugin(known[kind])
     return made
-
-
-def _reinforce(
-    game: Game,
-    kind: str,
-    start: Path | None,
-    out: Path,
-    seed: int,
-    dialogues: int,
-    further: dict[str, Any],
-) -> None:
-    if start is None or not dialogues:
-        raise InputError("--reinforce N and --from FILE only work together: give both")
-    learn = _trainer(REINFORCERS, kind)
-    with progress_bar(f"reinforcing over {dialogues} dialogues") as progress:
-        learn(game, start, out, seed, progress, dialogues, further)
-    print(f"Reinforced {start} over {dialogues} dialogues. The player: {kind}:{out}")
 
 
 def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
-from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, listing_of, stages
+from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, stages
 from birdenv.statistics import Ratio, number
 
 NO_TYPING: Final = "the beginning of typing was not recorded with the same clock"
@@ -30,7 +30,8 @@ class MeasuredDialogue:
     @cached_property
     def listing(self) -> PricedListing | None:
         """Return the item for sale and its prices, or None if the game is not Bargain."""
-        return listing_of(self.dialogue)
+        known = self.dialogue
+        return PricedListing(known.scenario) if known.game == "bargain" and known.scenario else None
 
     @cached_property
     def success(self) -> bool | None:

@@ -169,11 +169,6 @@ class PricedListing:
         return made if made is not None and _MARGINS[0] <= made <= _MARGINS[1] else None
 
 
-def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
-    """Return the item for sale in a dialogue, or None if the game is not Bargain."""
-    return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
-
-
 def agreed_price(dialogue: CorpusDialogue) -> float | None:
     """Return the price of the deal, or None if there was no deal."""
     offer = dialogue.outcome.get("offer")

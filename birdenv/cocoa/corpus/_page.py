@@ -6,20 +6,19 @@ The dialogues are stored in chunks. A chunk is parsed when a reader opens one of
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
 
 from birdenv.cocoa.corpus._analysis import Analysis, figure_of
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, Metric, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
+from birdenv.report.offline_page import source_digest
+from birdenv.report.run_data import script_json
 from birdenv.statistics import counted, rounded
 
 CHUNK: Final = 100
@@ -33,7 +32,7 @@ def page(analysis: Analysis) -> str:
     """Return an HTML page about a corpus. The page shows nothing from private records except counts."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
-    chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]
+    chunks = [script_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]
     data = {
         "key": sha256("\n".join(each.id for each in dialogues).encode("utf-8", "replace")).hexdigest()[:16],
         "chunk": CHUNK,
@@ -55,25 +54,13 @@ def page(analysis: Analysis) -> str:
     templates = Environment(loader=FileSystemLoader(_FILES), autoescape=True)
     return templates.get_template("page.html").render(
         title=counted(len(dialogues), "dialogue"),
-        script=Markup(script),
-        style=Markup(style),
-        script_hash=_digest(script),
-        style_hash=_digest(style),
-        data=_json(data),
+        script=script,
+        style=style,
+        script_hash=source_digest(script),
+        style_hash=source_digest(style),
+        data=script_json(data),
         chunks=chunks,
     )
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _json(value: Any) -> Markup:
-    """Return JSON that is safe inside a script element, because it cannot begin or end an element."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Read and write CoCoA's files: schemas, scenarios, dialogues and datasets.
+"""Read and write CoCoA's files: schemas, scenarios and dialogues.
 
     examples = read_examples(Path("transcripts.json"))
     write_examples(Path("out.json"), examples)
@@ -8,7 +8,6 @@ that the reader accepts.
 """
 
 from birdenv.cocoa.files._dialogue_files import (
-    Dataset,
     ExampleRecord,
     as_examples,
     read_examples,
@@ -26,7 +25,6 @@ from birdenv.cocoa.files._scenarios import (
 
 __all__ = [
     "Attribute",
-    "Dataset",
     "ExampleRecord",
     "Scenario",
     "Schema",

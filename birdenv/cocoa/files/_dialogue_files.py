@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, nextafter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import Field, field_validator, model_validator
 
@@ -205,12 +205,6 @@ class ExampleRecord(FileObject):
             self.agents_info,
         )
 
-    @property
-    def has_one_clock(self) -> bool:
-        """Return True if `start_time` and `time` come from the same clock, so that typing can be timed."""
-        starts = [(each.start_time, each.time) for each in self.events if each.start_time is not None]
-        return bool(starts) and all(0 <= time - start < 24 * 3600 for start, time in starts)
-
 
 def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[ExampleRecord]:
     """Read the dialogues of a file such as `examples.json` or `transcripts.json`.
@@ -229,35 +223,6 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
         if example.scenario is None and example.scenario_uuid in known:
             example.scenario = known[example.scenario_uuid]
     return examples
-
-
-class Dataset(NamedTuple):
-    """Dialogues for training (`train`) and for testing (`test`)."""
-
-    train: tuple[ExampleRecord, ...]
-    test: tuple[ExampleRecord, ...]
-
-
-def read_dataset(
-    train: Sequence[Path],
-    test: Sequence[Path],
-    train_limit: int | None = None,
-    test_limit: int | None = None,
-) -> Dataset:
-    """Read a dataset of dialogues from files.
-
-    Args:
-        train: files of dialogues for training.
-        test: files of dialogues for testing.
-        train_limit: the largest number of dialogues for training; None or -1 (as in CoCoA) for all.
-        test_limit: the largest number of dialogues for testing; None or -1 for all.
-    """
-    return Dataset(_read(train, train_limit), _read(test, test_limit))
-
-
-def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]:
-    found = [example for path in paths for example in read_examples(path)]
-    return tuple(found if limit in (None, -1) else found[:limit])
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:

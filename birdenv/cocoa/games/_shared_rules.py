@@ -24,6 +24,10 @@ GENERATED = 200
 """The number of scenarios that are generated if `limit` is not set."""
 
 
+_FILES: Final = ("scenarios", "schema_file", "listings")
+"""The settings that name files, each of which some games have."""
+
+
 class ScenarioSettings(Settings):
     """Settings of CoCoA's games."""
 
@@ -37,7 +41,7 @@ class ScenarioSettings(Settings):
         False, description="Both seats may speak at any time, not only in turn."
     )
 
-    @field_validator("scenarios", "schema_file", "listings", check_fields=False)
+    @field_validator(*_FILES, check_fields=False)
     @classmethod
     def _from_any_folder(cls, file: str | None) -> str | None:
         """Return the absolute path, because runs and studies may be opened from another folder."""
@@ -49,7 +53,8 @@ class ScenarioSettings(Settings):
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
-        return file_identity(None if self.scenarios is None else Path(self.scenarios))
+        paths = (getattr(self, name, None) for name in _FILES)
+        return file_identity(*(Path(path) for path in paths if path is not None))
 
     def read(self) -> list[Scenario] | None:
         """Return the scenarios of the file, or None if no file is set.
@@ -72,12 +77,6 @@ class SchemaSettings(ScenarioSettings):
     schema_file: str | None = pydantic.Field(
         None, description="Schema for generated scenarios (default: a small one)."
     )
-
-    def identity(self) -> Hashable:
-        return (
-            super().identity(),
-            file_identity(None if self.schema_file is None else Path(self.schema_file)),
-        )
 
     def read_schema(self) -> Schema | None:
         return None if self.schema_file is None else read_schema(Path(self.schema_file))

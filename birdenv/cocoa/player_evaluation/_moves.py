@@ -15,7 +15,7 @@ from birdenv.dialogue import Move, View
 from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.move import Event, as_move
 from birdenv.dialogue.players import Player, PlayerFactory, close_players
-from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
+from birdenv.statistics import Figure, Interval, Ratio, ratio_figure
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
 _NEAR: Final = 0.05  # the largest relative difference of prices that count as equal
@@ -26,7 +26,7 @@ class PredictsActs(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: True to choose the most probable act, False to sample an act. `foretell` sets it to True.
+        is_greedy: True to choose the most probable act, False to sample an act. `predict_moves` sets it.
     """
 
     is_greedy: bool
@@ -87,22 +87,6 @@ class MovePredictions:
     seconds: list[float] = field(default_factory=list)
 
     @property
-    def perplexity(self) -> float | None:
-        """Return the perplexity of the recorded acts that the player knows, or None without probabilities."""
-        return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
-
-    @property
-    def selection_accuracy(self) -> Figure:
-        """Return the share of correctly predicted selections, with a confidence interval over dialogues."""
-        return _over_dialogues(self.selections, is_rate=True)
-
-    @property
-    def entity_f1(self) -> float | None:
-        """Return the F1 score of the predicted entities, or None if no move names an entity."""
-        guessed, recorded, both = self.names
-        return 2 * both / (guessed + recorded) if guessed + recorded else None
-
-    @property
     def time_of_a_move(self) -> str:
         """Return a description of the processor time per move: the median and the 99th percentile."""
         times = sorted(self.seconds)
@@ -113,13 +97,14 @@ class MovePredictions:
 
     def figures(self) -> dict[str, Any]:
         """Return all results by name. Undefined results are None, or a figure without a value."""
+        guessed, recorded, both = self.names
         rounded = {
             "action_accuracy": self._share(self.actions),
             "act_accuracy": self._share(self.acts),
             "most_frequent_act": self._share(self.frequent),
-            "act_perplexity": self.perplexity,
+            "act_perplexity": exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None,
             "unknown_acts": self._share(self.unknown) if self.surprise or self.unknown else None,
-            "entity_f1": self.entity_f1,
+            "entity_f1": 2 * both / (guessed + recorded) if guessed + recorded else None,
             "silent": self._share(self.silent),
         }
         return {
@@ -128,7 +113,7 @@ class MovePredictions:
             **{name: None if value is None else round(value, 4) for name, value in rounded.items()},
             "word_perplexity": _perplexity(self.words),
             "own_word_perplexity": _perplexity(self.own_words),
-            "selection_accuracy": self.selection_accuracy,
+            "selection_accuracy": _over_dialogues(self.selections, is_rate=True),
         }
 
     def _share(self, count: int) -> float | None:
@@ -145,8 +130,6 @@ def _perplexity(ratios: Sequence[Ratio]) -> Figure:
 
 def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
     counted = [each for each in ratios if each.below]
-    if not counted:
-        return undefined("there is nothing to count")
     return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from birdenv.dialogue import Dialogue, Game, make_game, play
-from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
+from birdenv.statistics import Figure, Ratio, ratio_figure
 
 
 @dataclass
@@ -71,8 +71,6 @@ class SelfPlay:
         pairs = [
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]
-        if not pairs:
-            return undefined("there is nothing to count")
         return ratio_figure(
             [Ratio(value) for value, _ in pairs], [task for _, task in pairs], is_rate=is_rate
         )

@@ -13,6 +13,7 @@ This does not restrict the role itself: a superuser's SELECT can read and write 
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
@@ -96,12 +97,10 @@ class PostgresQueries:
             return NoAnswerError("engine", f"no connection to {self.shown}: {reason}")
         self._unreachable = 0
         began = time.monotonic()
-        try:
+        with closing(session):
             result = _run(session, sql, limits)
             if isinstance(result, QueryError):
                 result = self._explained(result, session, limits)
-        finally:
-            session.close()
         elapsed = time.monotonic() - began
         if isinstance(result, QueryResult):
             return QueryResult(result.columns, result.rows, result.truncated, elapsed=elapsed)

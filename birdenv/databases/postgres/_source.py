@@ -91,10 +91,6 @@ class PostgresSource:
         """
         return self._template(db_id).stamp.digest
 
-    def version(self, db_id: str) -> str:
-        """Return the `digest`, which identifies the contents of the database."""
-        return self.digest(db_id)
-
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """Return everything that determines the results of statements on an unchanged database.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -130,10 +131,8 @@ class SqliteDatabase:
             connection = GuardedConnection(self._image.committed(), private=True, file=self._image.file)
         except (sqlite3.Error, MemoryError) as error:
             return QueryError(*kind_and_message(error))
-        try:
+        with closing(connection):
             return self._state(connection, like, deadline)
-        finally:
-            connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and save the committed contents as a value.

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import threading
 import weakref
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -92,12 +93,9 @@ def _is_hot(journal: Path) -> bool:
 @cache
 def engine_build() -> str:
     """Describe the SQLite of this process: its version, source id, and a digest of its compile options."""
-    connection = sqlite3.connect(":memory:")
-    try:
+    with closing(sqlite3.connect(":memory:")) as connection:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
         options = sorted(option for (option,) in connection.execute("PRAGMA compile_options"))
-    finally:
-        connection.close()
     digest = hashlib.sha256("\n".join(options).encode()).hexdigest()[:16]
     return f"SQLite {sqlite3.sqlite_version}, {source}, options {digest}"
 
@@ -228,12 +226,9 @@ def _settled(path: Path, version: FileId) -> Path:
             version = now
         else:
             raise InputError(f"{path} is being written to: close the program that does so, or use a copy")
-        connection = sqlite3.connect(copy, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-        finally:
-            connection.close()
     except BaseException as error:
         remove_folder(folder)
         if isinstance(error, sqlite3.Error):

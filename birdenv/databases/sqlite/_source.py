@@ -108,13 +108,6 @@ class SqliteSource:
         """
         return self._file(db_id).digest
 
-    def version(self, db_id: str) -> Hashable:
-        """Return a value that identifies the contents within this process, without reading the file.
-
-        Raises the same errors as `path`.
-        """
-        return self._file(db_id).version
-
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """Return everything that determines the results of statements on an unchanged database.
 
@@ -134,7 +127,7 @@ class SqliteSource:
 
         Raises the same errors as `path`, and `InputError` if the schema cannot be read.
         """
-        version = self.version(db_id)
+        version = self._file(db_id).version
         text = self._schemas.get(version)
         if text is None:
             with closing(open_reader(self._file(db_id))) as connection:

@@ -13,9 +13,17 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
+from birdenv.databases import (
+    Checkpoint,
+    DatabaseState,
+    EpisodeDatabase,
+    QueryError,
+    QueryResult,
+    is_out_of_memory,
+)
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
+from birdenv.grading.compare._rows import RowsComparison
 
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
 """How a published evaluator runs test cases.
@@ -190,6 +198,12 @@ def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ..
     """Return the grade of a prediction that does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
+
+
+def compared(outcome: RowsComparison, gold: QueryResult, pred: QueryResult, flags: tuple[str, ...]) -> Grade:
+    """Return the grade of a prediction whose rows were compared with the gold's."""
+    status: GradeStatus = "passed" if outcome.equal else "wrong_result"
+    return Grade(outcome.equal, status, outcome.reason, None, flags, len(gold.rows), len(pred.rows))
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:

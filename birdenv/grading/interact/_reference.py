@@ -36,7 +36,7 @@ from birdenv.grading._reads import reads_clock
 from birdenv.grading.compare._differences import emptiness, show
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
-from birdenv.grading.interact._job import Grade, GradingJob, TestWay, broken, failed
+from birdenv.grading.interact._job import Grade, GradingJob, TestWay, broken, compared, failed
 from birdenv.grading.sandbox._runner import run_test_cases
 from birdenv.grading.sandbox._sources import compile_source
 
@@ -158,14 +158,7 @@ class ReferenceGrader:
                     compare_reference(pristine, pred, order=order, **texts).equal
                 ):
                     flags = (*flags, "integrity")
-        return Grade(
-            passed=comparison.equal,
-            status="passed" if comparison.equal else "wrong_result",
-            reason=comparison.reason,
-            flags=flags,
-            rows_gold=len(gold.rows),
-            rows_pred=len(pred.rows),
-        )
+        return compared(comparison, gold, pred, flags)
 
     def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
         """Return the gold's result on a copy on which the prediction has not run."""

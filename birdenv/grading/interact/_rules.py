@@ -18,6 +18,7 @@ from birdenv.grading.interact._job import (
     Grade,
     GradingJob,
     broken,
+    compared,
     failed,
     prepare_gold,
     prepare_prediction,
@@ -50,14 +51,7 @@ class StrictQueryGrader:
         if isinstance(pred, QueryError):
             return failed(pred, rows_gold=len(gold.rows))
         comparison = compare_strict(gold, pred, job.conditions)
-        grade = Grade(
-            passed=comparison.equal,
-            status="passed" if comparison.equal else "wrong_result",
-            reason=comparison.reason,
-            flags=comparison.flags,
-            rows_gold=len(gold.rows),
-            rows_pred=len(pred.rows),
-        )
+        grade = compared(comparison, gold, pred, comparison.flags)
         doubted = grade.passed and job.rules.fail_doubtful
         if doubted and spells_out(prediction, job.gold[-1], self._source.dialect):
             return grade.failed_as_doubtful(SPELLED_OUT)

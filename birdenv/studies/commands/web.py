@@ -16,7 +16,7 @@ from birdenv.report.serving import served, web_extra
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Game
-    from birdenv.studies import StudyConfig
+    from birdenv.studies.study._config import StudyConfig
 
 
 def web(
@@ -106,8 +106,12 @@ def web(
     if game is None:
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
     with web_extra():
-        from birdenv.studies import Doors, Study, held_study, make_app, open_store, study_arena
+        from birdenv.report.access import Doors
+        from birdenv.studies._app import make_app
         from birdenv.studies._connection import MAX_FRAME
+        from birdenv.studies.study._store import held_study, open_store
+        from birdenv.studies.study._study import Study
+        from birdenv.studies.study._study_game import study_arena
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -134,7 +138,7 @@ def web(
 
 def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
     with web_extra():
-        from birdenv.studies import make_replay_app
+        from birdenv.studies.replay._pages import make_replay_app
     from birdenv.studies.replay import Records
 
     with Records(paths, private=private) as records:
@@ -148,7 +152,8 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
     """Serve a round of ratings. Ratings of a study's dialogues are stored in the study's folder."""
     with web_extra():
-        from birdenv.studies import is_study, make_rating_app
+        from birdenv.studies.rating_round._pages import make_rating_app
+        from birdenv.studies.study._export import is_study
     from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
     from birdenv.studies.rating_round._raters import Ratings, items_of
     from birdenv.studies.rating_round._store import RatingStore
@@ -171,7 +176,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 def _example(name: str) -> str:
     """Return an example of the configuration file of a study, with every field."""
     from birdenv.dialogue.games import find_game
-    from birdenv.studies import example_config
+    from birdenv.studies.study._config_files import example_config
 
     made = example_config(find_game(name)).model_dump(mode="json")
     return f"{json.dumps(made, indent=2, ensure_ascii=False)}\n"
@@ -182,7 +187,8 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
 
     If the file names the same player, the player's quota is kept.
     """
-    from birdenv.studies import Partner, StudyConfig, read_config
+    from birdenv.studies.study._config import Partner, StudyConfig
+    from birdenv.studies.study._config_files import read_config
 
     config = StudyConfig() if path is None else read_config(path)
     if not players:

@@ -48,11 +48,8 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
     """
     if not exists(folder / RATINGS):
         raise InputError(f"{folder} contains no ratings: collect some with birdenv web --rate")
-    store = RatingStore(folder, for_reading=True)
-    try:
+    with closing(RatingStore(folder, for_reading=True)) as store:
         said = store.said()
-    finally:
-        store.close()
     if form == "pairs":
         return [_ordered(form, {"rater": rater, **each}) for rater, each in said if "winner" in each]
     return [

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
@@ -15,9 +15,8 @@ from birdenv.studies._connection import as_json
 from birdenv.studies._pages import render
 from birdenv.studies._platform import external_of, is_other_visit, is_preview, platform_of, way_back
 from birdenv.studies._requests import (
-    Newcomers,
+    add_consent,
     add_link,
-    address_of,
     back,
     read_form,
     refused,
@@ -38,10 +37,13 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
     """
     config = ratings.config
     doors = Doors(folder, RATER)
-    newcomers = Newcomers(config.newcomers)
     app = study_app(config.title, host, config.hosts)
 
-    add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
+    def has_agreed(id: str) -> bool:
+        return ratings.store.rater(id) is not None
+
+    add_consent(app, doors, config.newcomers, has_agreed, ratings.agree)
+    add_link(app, doors, has_agreed)
 
     def known(request: Request) -> Rater | None:
         id = doors.person(request.cookies.get(doors.cookie))
@@ -59,18 +61,6 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
         facts = {"text": config.consent, "platform": platform, "preview": is_preview(platform)}
         shown = render("consent", title=config.title, form=doors.form(id), **facts)
         return signed_in(HTMLResponse(shown), doors, id, request)
-
-    @app.post("/consent")
-    async def consent(request: Request) -> Response:
-        id, fields = await read_form(request, doors)
-        if ratings.store.rater(id) is None and not newcomers.take(address_of(request)):
-            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
-        platform = platform_of(fields)
-        try:
-            rater = ratings.agree(id, external_of(platform), platform)
-        except InputError as error:
-            raise HTTPException(409, str(error)) from None
-        return signed_in(back(), doors, rater.id, request)
 
     @app.post("/judge")
     async def judge(request: Request) -> Response:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from birdenv.errors import InputError
-from birdenv.files import check_text, parse_json, read_text
+from birdenv.files import read_records, read_text
 
 RATING_COLUMNS: Final = ("dialogue", "rater", "question", "value")
 COMPARISON_COLUMNS: Final = ("left", "right", "winner", "rater")
@@ -29,22 +29,11 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     text = read_text(path)
     if not text.strip():
         raise InputError(f"{path} is empty: expected ratings with the columns {', '.join(RATING_COLUMNS)}")
-    if text.lstrip()[0] == "[":
-        listed = parse_json(text, str(path))
-        rows = [(f"{path}: record {number}", row) for number, row in enumerate(listed, 1)]
-    elif text.lstrip()[0] == "{":
-        rows = [
-            (f"{path}: line {number}", parse_json(line, str(path), line=number))
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip()
-        ]
-    else:
+    if text.lstrip()[0] not in "[{":
         yield from _table(text, path)
         return
-    for place, row in rows:
-        if not isinstance(row, dict):
-            raise InputError(f"{place} is not a JSON object")
-        check_text(row, place)
+    for number, row in enumerate(read_records(path, "ratings"), 1):
+        place = f"{path}: record {number}"
         if not {"value", "winner"} & row.keys():
             raise InputError(f"{place}: `value` (of a rating) or `winner` (of a comparison) is missing")
         yield place, row

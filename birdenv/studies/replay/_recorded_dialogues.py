@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -89,14 +89,11 @@ class ReplayedDialogue(NamedTuple):
         """
         if self.arena is None:
             raise InputError(f"{self.id}: the game cannot be loaded")
-        rules = self.arena.start(self.arena_task or self.task).rules
-        try:
+        with closing(self.arena.start(self.arena_task or self.task).rules) as rules:
             seen = seen_by(rules, seat, self.load())
             is_private = rules.private_brief(seat) is not None
             knew = told(self.arena.game, rules, seat)
             return SeatView(self.seats[seat], knew, self._lines(seen, seat), is_private)
-        finally:
-            rules.close()
 
     def everything(self, seat: int = 0) -> SeatView:
         """Return all events, including those that `seat` did not see. Moves of `seat` are marked as `you`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,8 @@ def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
     Raises:
         InputError: the study cannot be read, or nobody has taken part yet.
     """
-    store = Store(folder / FILE, for_reading=True)
-    try:
+    with closing(Store(folder / FILE, for_reading=True)) as store:
         told = store.game()
-    finally:
-        store.close()
     return str(told["game"]), dict(told["settings"])
 
 
@@ -48,8 +46,7 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
     """
     if form not in ("cocoa", "openai", "potato"):
         raise InputError(f"a study can be exported as cocoa, openai or potato, not as {form!r}")
-    store = Store(folder / FILE, for_reading=True)
-    try:
+    with closing(Store(folder / FILE, for_reading=True)) as store:
         told = store.game()
         with make_game(told["game"], **told["settings"]) as arena:
             made = [each for each in examples(store, arena) if _earned(each, min_reward)]
@@ -58,8 +55,6 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
             if form == "potato":
                 return [each.annotation_item(arena.game.seat_names) for each in made]
             return [row for example in made for row in chat_rows(example, store, arena)]
-    finally:
-        store.close()
 
 
 def _earned(example: Example, least: float | None) -> bool:

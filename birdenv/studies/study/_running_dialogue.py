@@ -52,8 +52,10 @@ class RunningDialogue:
 
     Attributes:
         stored: the dialogue's record in the database at its beginning.
+        dialogue: the dialogue with its rules. Only methods of this class may change it.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
+        thinking_since: the time at which a player began to think about a move; None if no player is thinking.
     """
 
     def __init__(
@@ -66,9 +68,9 @@ class RunningDialogue:
         self._lock = threading.Lock()
         self.is_lost = False
         self._wish: str | None = None  # the status with which the dialogue should be stopped
-        self._thinking: float | None = None  # when the player was asked that is thinking now
+        self.thinking_since: float | None = None  # when the player was asked that is thinking now
         self._thought = 0.0  # when a player last answered
-        self._dialogue = arena.start(stored.task)
+        self.dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
         self._asked = dict.fromkeys(self._players, -1)  # number of events when a player was last asked
         self._reminders: list[tuple[int, View, Move]] = []  # what players saw and did before a restart
@@ -76,8 +78,8 @@ class RunningDialogue:
         self._known: set[tuple[int, str]] = set()
         self._active = dict.fromkeys(self.people, clock())  # nobody could act while no server was running
         self._resume()
-        self._setups = {seat: setup(arena.game, self._dialogue.rules, seat) for seat in self.people}
-        self._shown = {seat: show(self._dialogue, seat, self._numbers) for seat in self.people}
+        self._setups = {seat: setup(arena.game, self.dialogue.rules, seat) for seat in self.people}
+        self._shown = {seat: show(self.dialogue, seat, self._numbers) for seat in self.people}
 
     @property
     def people(self) -> tuple[int, ...]:
@@ -88,26 +90,6 @@ class RunningDialogue:
     def has_players(self) -> bool:
         """Return True if a player sits in one of the seats."""
         return len(self.people) < len(self.stored.seats)
-
-    @property
-    def is_over(self) -> bool:
-        """Return True if the dialogue is over, so that no seat may act."""
-        return self._dialogue.is_over
-
-    @property
-    def status(self) -> str:
-        """Return why the dialogue ended, or an empty string while it is running."""
-        return self._dialogue.status
-
-    @property
-    def outcome(self) -> dict[str, Any]:
-        """Return the public result of the dialogue."""
-        return self._dialogue.outcome()
-
-    @property
-    def rewards(self) -> tuple[float, ...]:
-        """Return the reward of each seat."""
-        return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
         """Return the constant parts of a person's page: texts, knowledge, and actions."""
@@ -122,15 +104,10 @@ class RunningDialogue:
 
         The result is None if the person may not act, if a move is being played, or if a player is thinking.
         """
-        if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
+        if seat not in self.dialogue.open or self._lock.locked() or self.thinking_since is not None:
             return None
-        others = self._active.values() if len(self._dialogue.open) == 1 else ()
+        others = self._active.values() if len(self.dialogue.open) == 1 else ()
         return max(self._active[seat], self._thought, *others)
-
-    @property
-    def thinking_since(self) -> float | None:
-        """Return the time at which a player began to think about a move, or None if no player is thinking."""
-        return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
         """Play and store a person's move. Return False for a repeated move or after the end of the dialogue.
@@ -142,7 +119,7 @@ class RunningDialogue:
             seconds: the time that the person took to write the move.
         """
         with self._held():
-            if (seat, cid) in self._known or self._dialogue.is_over:
+            if (seat, cid) in self._known or self.dialogue.is_over:
                 return False
             self._known.add((seat, cid))
             self._active[seat] = self._clock()
@@ -167,23 +144,23 @@ class RunningDialogue:
         self._remind_players()
         while True:
             with self._held():
-                count = len(self._dialogue.events)
-                waiting = [seat for seat in self._players if seat in self._dialogue.open]
+                count = len(self.dialogue.events)
+                waiting = [seat for seat in self._players if seat in self.dialogue.open]
                 ask = next((seat for seat in waiting if self._asked[seat] < count), None)
                 if ask is None:
-                    if waiting and not set(self.people) & set(self._dialogue.open):
+                    if waiting and not set(self.people) & set(self.dialogue.open):
                         self._stop("silence")
                     return None
-                view = self._dialogue.view(ask)
+                view = self.dialogue.view(ask)
             try:
-                self._thinking = self._clock()
+                self.thinking_since = self._clock()
                 move = as_move(self._players[ask].move(view))
             except Exception:
                 _log.exception("the player in seat %d of %s failed", ask, self.stored.id)
                 self.stop(PARTNER_ERROR)
                 return None
             finally:
-                self._thinking, self._thought = None, self._clock()
+                self.thinking_since, self._thought = None, self._clock()
             self._asked[ask] = count
             if move is not None:
                 return ask, move
@@ -191,7 +168,7 @@ class RunningDialogue:
     def play_for(self, seat: int, move: Move) -> None:
         """Play and store the move of a player, unless the dialogue is over."""
         with self._held():
-            if self._dialogue.is_over:
+            if self.dialogue.is_over:
                 return
             self._apply(seat, move, None, None)
             self._let_people_answer(seat)
@@ -199,7 +176,7 @@ class RunningDialogue:
     def close(self) -> None:
         """Release the resources of the dialogue and its players, such as databases."""
         with self._lock:
-            self._dialogue.close()
+            self.dialogue.close()
             players, self._players = self._players, {}
         close_players(players.values())
 
@@ -225,7 +202,7 @@ class RunningDialogue:
             if spec == HUMAN:
                 continue
             factory, argument = seat_factory(arena.game, seat, spec)
-            context = arena.context(self._dialogue, self.stored.task, seat, seed=self.stored.seed)
+            context = arena.context(self.dialogue, self.stored.task, seat, seed=self.stored.seed)
             made[seat] = factory(argument, context)
         return made
 
@@ -237,13 +214,13 @@ class RunningDialogue:
                 self._numbers[stored.event.time] = stored.cid
         if moves:
             events, noted = [each.event for each in moves], [each.noted for each in moves]
-            self._dialogue = replay(self._dialogue.rules, events, self._note_view, noted)
+            self.dialogue = replay(self.dialogue.rules, events, self._note_view, noted)
             self._let_people_answer(moves[-1].seat)
 
     def _let_people_answer(self, seat: int) -> None:
         """If a person may act, do not ask the player that has just moved for another move."""
-        if seat in self._players and set(self.people) & set(self._dialogue.open):
-            self._asked[seat] = len(self._dialogue.events)
+        if seat in self._players and set(self.people) & set(self.dialogue.open):
+            self._asked[seat] = len(self.dialogue.events)
 
     def _note_view(self, dialogue: Dialogue, event: Event) -> None:
         if event.agent in self._players:
@@ -270,11 +247,11 @@ class RunningDialogue:
     def _apply(self, seat: int, move: Move, cid: str | None, seconds: float | None) -> None:
         now = round(self._clock(), 3)
         begun = None if seconds is None else round(now - seconds, 3)
-        rules = self._dialogue.rules
+        rules = self.dialogue.rules
         rules.noted = None
-        count = len(self._dialogue.events)
+        count = len(self.dialogue.events)
         try:
-            event = self._dialogue.apply(seat, move, time=now, start_time=begun)
+            event = self.dialogue.apply(seat, move, time=now, start_time=begun)
         except InfrastructureError:
             self._stop(INFRA_ERROR)
             return
@@ -285,24 +262,24 @@ class RunningDialogue:
         if cid is not None:
             self._numbers[event.time] = cid
         self._keep(count, cid, move.data, rules.noted)
-        if len(self._dialogue.events) > count + 1:  # the last move that is allowed ends the dialogue
+        if len(self.dialogue.events) > count + 1:  # the last move that is allowed ends the dialogue
             self._keep(count + 1, None, None)
 
     def _stop(self, status: str) -> None:
-        if self._dialogue.is_over:
+        if self.dialogue.is_over:
             return
-        self._dialogue.stop(status, time=round(self._clock(), 3))
-        self._keep(len(self._dialogue.events) - 1, None, None)
+        self.dialogue.stop(status, time=round(self._clock(), 3))
+        self._keep(len(self.dialogue.events) - 1, None, None)
 
     def _keep(self, place: int, cid: str | None, sent: Any, noted: Any = None) -> None:
-        event = self._dialogue.events[place]
+        event = self.dialogue.events[place]
         try:
             self._store.add_move(self.stored.id, place + 1, event.agent, cid, sent, event, noted)
         except BaseException:
             self.is_lost = True
             raise
         self._shown = {
-            seat: show(self._dialogue, seat, self._numbers, before.events)
+            seat: show(self.dialogue, seat, self._numbers, before.events)
             for seat, before in self._shown.items()
         }
 

@@ -239,10 +239,11 @@ class Study:
     def settle(self, room: RunningDialogue) -> None:
         """Notify the people in a dialogue. If it is over, store its outcome and change people's status."""
         id = room.stored.id
-        if room.is_over and not room.is_lost:
+        if room.dialogue.is_over and not room.is_lost:
             with self._lock:
                 if not room.ended:
-                    self._end(id, room.status, room.outcome, room.rewards)
+                    ended = room.dialogue
+                    self._end(id, ended.status, ended.outcome(), ended.rewards)
                     room.ended = True
             room.close()
             self._rooms.drop(id)
@@ -268,7 +269,7 @@ class Study:
     def _stop(self, room: RunningDialogue, status: str) -> None:
         """End a dialogue. A person whose partner left need not wait for a statement that is running."""
         room.stop(status)
-        if room.is_over:
+        if room.dialogue.is_over:
             self.settle(room)
         elif status == LEFT:
             with self._lock:
@@ -308,7 +309,7 @@ class Study:
         return begun
 
     def _check(self, room: RunningDialogue) -> None:
-        if room.is_over:
+        if room.dialogue.is_over:
             self.settle(room)
             return
         now, limits = self.clock(), self.config.limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -17,28 +17,17 @@ from birdenv.files import read_records
 MOST_PRICE: Final = 1e7
 
 
-class Listing(NamedTuple):
+class Listing(BaseModel):
     """An advertisement from which scenarios are made.
 
     Attributes:
         category: the category of the item.
         title: the title.
         price: the price in dollars.
-        description: the lines of the description.
+        description: the lines of the description; a file may have them as one string.
         images: the names of the images; may be empty.
         post_id: the id of the advertisement; empty if it has none.
     """
-
-    category: str
-    title: str
-    price: float
-    description: Sequence[str]
-    images: Sequence[str] = ()
-    post_id: str = ""
-
-
-class _ListingRecord(BaseModel):
-    """An advertisement as it is written in a file."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -67,7 +56,7 @@ def read_listings(path: Path) -> list[Listing]:
     records = [
         {name.lower(): value for name, value in each.items()} for each in read_records(path, "listings")
     ]
-    return [Listing(**dict(each)) for each in read_list(_ListingRecord, records, str(path))]
+    return read_list(Listing, records, str(path))
 
 
 LISTINGS: Final = tuple(read_listings(Path(__file__).with_name("listings.json")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -29,7 +29,6 @@ from birdenv.cocoa.games.bargain._draw_scenarios import (
 )
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords
-from birdenv.files import file_identity
 
 NO_DEAL: Final = -0.5
 """The reward of both seats without a deal, as in CoCoA's training."""
@@ -190,9 +189,6 @@ class BargainSettings(SchemaSettings):
     listings: str | None = pydantic.Field(
         None, description="File of advertisements to generate scenarios from (default: built-in ones)."
     )
-
-    def identity(self) -> Hashable:
-        return super().identity(), file_identity(None if self.listings is None else Path(self.listings))
 
     @field_validator("discounts", mode="after")
     @classmethod

@@ -11,7 +11,7 @@ import secrets
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -184,13 +184,11 @@ class PrivateClone:
         session = self._open()
         if isinstance(session, QueryError):
             return session
-        try:
+        with closing(session):
             result = work(session)
             if session.is_lost and isinstance(result, QueryError):
                 self._replace(session, result)
             return result
-        finally:
-            session.close()
 
     def disconnect(self) -> Clone:
         """End the session, and return the clone."""

@@ -10,6 +10,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,22 +62,20 @@ def load_from_sqlite(
 
 def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
     mended: list[None] = []
-    reader = read_only(path, lambda: mended.append(None))
     try:
-        contents = SqliteContents(reader)
-        tables = list(contents.tables())
-        mended.clear()
-        with connection.transaction():
-            for table in tables:
-                _create(connection, table)
-                _copy(connection, table, contents)
-        if mended:
-            contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are now U+FFFD")
-        notes = contents.notes + _hidden(connection, tables) + _complete(connection, tables, contents)
+        with closing(read_only(path, lambda: mended.append(None))) as reader:
+            contents = SqliteContents(reader)
+            tables = list(contents.tables())
+            mended.clear()
+            with connection.transaction():
+                for table in tables:
+                    _create(connection, table)
+                    _copy(connection, table, contents)
+            if mended:
+                contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are now U+FFFD")
+            notes = contents.notes + _hidden(connection, tables) + _complete(connection, tables, contents)
     except sqlite3.Error as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
-    finally:
-        reader.close()
     return Filled({table.name: table.rows for table in tables}, notes)
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import psycopg
 from psycopg import sql
@@ -68,8 +68,6 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
   WHERE n.nspname = %s AND c.relname = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 
-_FORMAT: Final = 1
-
 
 class Stamp(BaseModel):
     """The description of a template's contents, which is stored in the comment of the template.
@@ -86,7 +84,7 @@ class Stamp(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    birdenv: int = _FORMAT
+    birdenv: Literal[1] = 1
     db_id: str
     digest: str
     source: str
@@ -238,10 +236,9 @@ def _tables(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
 
 def _stamp(comment: str | None) -> Stamp | None:
     try:
-        stamp = Stamp.model_validate(json.loads(comment or ""))
-    except (ValueError, ValidationError):
+        return Stamp.model_validate_json(comment or "")
+    except ValidationError:
         return None
-    return stamp if stamp.birdenv == _FORMAT else None
 
 
 _MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))

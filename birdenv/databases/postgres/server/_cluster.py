@@ -19,6 +19,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from psycopg.conninfo import make_conninfo
+
 from birdenv.databases.postgres.server._paths import (
     ADMIN,
     last_words,
@@ -93,7 +95,7 @@ class Cluster:
     @property
     def conninfo(self) -> str:
         """Return the connection string of the superuser, without the name of a database."""
-        return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
+        return make_conninfo(host=str(self.place.sockets), port=5432, user=ADMIN)
 
     def use(self) -> list[str]:
         """Start the server if necessary, and keep it running. Return messages for the user.
@@ -241,7 +243,3 @@ class Cluster:
 def _write(path: Path, text: str) -> None:
     with file_errors(path, "written"):
         path.write_text(text)
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("\\", "\\\\").replace("'", "\\'")

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,6 @@ _LONGEST_SOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
 SOCKET: Final = ".s.PGSQL.5432"
 
 
-@dataclass(frozen=True, slots=True)
 class ServerPaths:
     """The paths of an embedded server's files, and the accounts that run its programs.
 
@@ -37,52 +36,26 @@ class ServerPaths:
         root: the folder that contains the files.
         account: the account that runs the server.
         maker: the account that runs `initdb`.
+        data: the server's data folder.
+        log: the server's log file.
+        users: a file on which each process that uses the server holds a shared lock.
+        keeper: a file that the keeper locks, and that contains its process id. The keeper is the process that
+            runs the server (see `_supervisor`).
+        starting: a file that a process locks to start the server or to delete its data.
+        stay: a file that, while it exists, keeps the server running without users.
+        session: a file that exists while the server runs. It contains the value that `machine_session` had
+            when the server started.
     """
 
-    root: Path
-    account: ServerAccount
-    maker: ServerAccount
-
-    @property
-    def data(self) -> Path:
-        """Return the path of the server's data folder."""
-        return self.root / "data"
-
-    @property
-    def log(self) -> Path:
-        """Return the path of the server's log file."""
-        return self.root / "server.log"
-
-    @property
-    def users(self) -> Path:
-        """Return the path of a file on which each process that uses the server holds a shared lock."""
-        return self.root / "users.lock"
-
-    @property
-    def keeper(self) -> Path:
-        """Return the path of the file that the keeper locks, and that contains its process id.
-
-        The keeper is the process that runs the server (see `_supervisor`).
-        """
-        return self.root / "keeper.lock"
-
-    @property
-    def starting(self) -> Path:
-        """Return the path of a file that a process locks to start the server or to delete its data."""
-        return self.root / "starting.lock"
-
-    @property
-    def stay(self) -> Path:
-        """Return the path of a file that, while it exists, keeps the server running without users."""
-        return self.root / "stay"
-
-    @property
-    def session(self) -> Path:
-        """Return the path of a file that exists while the server runs.
-
-        It contains the value that `machine_session` had when the server started.
-        """
-        return self.root / "session"
+    def __init__(self, root: Path, account: ServerAccount, maker: ServerAccount) -> None:
+        self.root, self.account, self.maker = root, account, maker
+        self.data = root / "data"
+        self.log = root / "server.log"
+        self.users = root / "users.lock"
+        self.keeper = root / "keeper.lock"
+        self.starting = root / "starting.lock"
+        self.stay = root / "stay"
+        self.session = root / "session"
 
     @property
     def sockets(self) -> Path:
