@@ -1,4 +1,4 @@
-"""`birdenv scenarios`: write the scenarios of any game as a file that CoCoA reads."""
+"""`birdenv scenarios`: write any game's scenarios to a file that CoCoA can read."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """The rules and the state of an episode of DealOrNoDeal.
+    """The rules and state of a DealOrNoDeal episode.
 
     The episode ends when both seats have selected a share, or when a seat walks away.
     """
@@ -118,7 +118,7 @@ class DealRules(TwoSeats):
     def shown(self, seat: int, event: Event) -> Event | None:
         """Return an event as a seat may see it, or None if the seat must not see it.
 
-        A seat does not see the selections of its partner.
+        A seat does not see what its partner selects.
         """
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
@@ -195,7 +195,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
+    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.

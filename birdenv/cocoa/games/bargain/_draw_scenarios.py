@@ -1,4 +1,4 @@
-"""Generate scenarios of Bargain from advertisements: the item for sale, and the target price of each seat."""
+"""Generate Bargain scenarios from advertisements: the item for sale, and the target price of each seat."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_PRICE: Final = 1e7
 
 
 class Listing(BaseModel):
-    """An advertisement from which scenarios are made.
+    """An advertisement that scenarios are generated from.
 
     Attributes:
         category: the category of the item.
         title: the title.
         price: the price in dollars.
-        description: the lines of the description; a file may have them as one string.
+        description: the lines of the description; a file can give them as one string.
         images: the names of the images; may be empty.
         post_id: the id of the advertisement; empty if it has none.
     """
