@@ -57,7 +57,7 @@ class RunsOfFolder:
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return an entry about each run, newest first. If a run cannot be read, its entry says why."""
+        """Return an entry for each run, newest first. If a run cannot be read, its entry says why."""
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 

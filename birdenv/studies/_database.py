@@ -22,8 +22,8 @@ class Database:
     Args:
         path: the file.
         tables: SQL statements that create missing tables.
-        for_reading: True to open an existing file, and to change neither the file nor its folder. Even then,
-            a server may write to the file at the same time.
+        for_reading: True to open an existing file for reading, without changing the file or its folder. A
+            server can still write to the file at the same time.
 
     Attributes:
         path: the file.

@@ -49,7 +49,7 @@ def is_preview(platform: Mapping[str, str]) -> bool:
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if a request has the same visit id (of a submission or an assignment) as before.
+    """Return True if a request has the visit id (submission or assignment) with which the person began.
 
     Other people may know a person's id on the platform, but only the person knows the visit id.
 
@@ -71,10 +71,10 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return the values with which the page `finished` sends a completion code to the platform.
+    """Return the values that the page `finished` needs to send a completion code to the platform.
 
-    For Prolific, this is a link; for Mechanical Turk, the address and the assignment of a form. If there is
-    no platform or no code, the result is empty.
+    For Prolific, this is a link; for Mechanical Turk, the address to submit a form to, and the assignment id.
+    If there is no platform or no code, the result is empty.
     """
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}

@@ -1,4 +1,4 @@
-"""`birdenv ratings`: the agreement of raters, mean answers, and a ranking of players from comparisons."""
+"""`birdenv ratings`: inter-rater agreement, mean answers, and a ranking of players from comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`birdenv web`: serve a study, recorded dialogues, or a round of ratings to people in browsers."""
+"""`birdenv web`: serve a study, recorded dialogues, or a rating round to people in browsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export the dialogues of a study as transcripts, including the players' names and the survey answers."""
+"""Export a study's dialogues as transcripts, including the players' names and the survey answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_study(folder: Path) -> bool:
 
 
 def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name of a study's game and the settings of the game.
+    """Return the name and the settings of a study's game.
 
     Raises:
         InputError: the study cannot be read, or nobody has taken part yet.

@@ -1,4 +1,4 @@
-"""Lead the people of a study from consent to completion code, and run their dialogues, without a network."""
+"""Lead a study's participants from consent to completion code, and run their dialogues, without a network."""
 
 from __future__ import annotations
 
@@ -114,10 +114,11 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Check a person's comprehension, and return False if an answer is wrong.
+        """Check a person's answers to the comprehension check, and return False if an answer is wrong.
 
-        If all answers are right, the person goes to the waiting room. The second wrong try ends the person's
-        participation. A form that is sent twice counts once; `number` is the number of its try, from 0.
+        If all answers are right, the person goes to the waiting room. The second failed attempt ends the
+        person's participation. A form that is sent twice counts once; `number` is the index of the attempt
+        that the form is for, from 0, or None if unknown.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -156,7 +157,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """End the participation of a person who leaves. The partner is told, and may get another partner."""
+        """End the participation of a person who leaves. The partner is notified, and may be paired again."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -210,7 +211,7 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and kind of partner, without broken-off dialogues."""
+        """Return the number of dialogues for each task and kind of partner, excluding broken-off ones."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:

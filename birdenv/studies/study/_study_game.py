@@ -1,4 +1,4 @@
-"""Load the game of a study, and check that the players of the study can sit in its seats."""
+"""Load a study's game, and check that the study's players can sit in its seats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Return a game with its tasks for a study. `Game.with_people` has defaults for missing settings.
+    """Load a game and its tasks for a study. `Game.with_people` supplies defaults for missing settings.
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.
