@@ -36,7 +36,7 @@ def guarded_app(
     static: Path | None = None,
     form_hosts: Iterable[str] = (),
 ) -> FastAPI:
-    """Return a web application without pages, which refuses unknown host names and adds security headers.
+    """Return a web application that has no pages yet, refuses unknown hosts, and adds security headers.
 
     Args:
         title: the title of the application.

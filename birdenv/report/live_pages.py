@@ -72,7 +72,7 @@ class RunsOfFolder:
             return [self._read(name).data for name in names]
 
     def episode(self, name: str, place: int) -> dict[str, Any]:
-        """Return the result of `episode_data` for an episode of a run.
+        """Return the result of `episode_data` for an episode in a run.
 
         Args:
             name: the name of the run.

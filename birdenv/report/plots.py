@@ -64,7 +64,7 @@ def _name(comparison: RunComparison, number: int) -> str:
 
 
 def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
-    """Return a plot of a run or a comparison as the bytes of a PNG or SVG file.
+    """Plot a run or a comparison, and return the bytes of a PNG or SVG file.
 
     Figures are drawn as curves over a setting if `curve_setting` finds one, and otherwise as points with
     intervals. Identical figures give identical bytes with the same version of matplotlib.
@@ -121,7 +121,7 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the name of the setting that can be the x-axis of curves, or None if there is no such setting.
+    """Return the name of the setting that can be the x-axis for curves, or None if there is none.
 
     There must be at least three runs that differ in a single setting, with a different number in each run.
     """

@@ -1,4 +1,4 @@
-"""An SQLite file in which every call commits, so that confirmed data survives even a killed server."""
+"""An SQLite file that commits every call, so that confirmed data survives even if the server is killed."""
 
 from __future__ import annotations
 

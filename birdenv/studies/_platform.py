@@ -44,18 +44,18 @@ def external_of(platform: Mapping[str, str]) -> str | None:
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True if a platform shows the page as a preview, in which no data may be collected."""
+    """Return True if a platform shows the page as a preview, where no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if a request has the visit id (submission or assignment) with which the person began.
+    """Return True if a request has the same visit id (submission or assignment id) as before.
 
     Other people may know a person's id on the platform, but only the person knows the visit id.
 
     Args:
-        began: the parameters with which the person began the study.
-        comes: the parameters of the current request.
+        began: the platform parameters from when the person began the study.
+        comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
@@ -64,8 +64,8 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
     """Return True if a request has a new visit id, because the person has accepted the task again.
 
     Args:
-        began: the parameters with which the person began the study.
-        comes: the parameters of the current request.
+        began: the platform parameters from when the person began the study.
+        comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 

@@ -91,7 +91,7 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return a web application without pages, which shows errors as HTML pages.
+    """Return a web application that has no pages yet, and shows errors as HTML pages.
 
     Args:
         title: the title of the error pages.

@@ -60,7 +60,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 
     Args:
         transcripts: the dialogues.
-        path: the file of the policy.
+        path: the policy file to write.
         seed: the seed for the order of the turns.
         progress: a function that is called with the finished share of the work, from 0 to 1.
 

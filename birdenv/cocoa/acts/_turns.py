@@ -29,7 +29,7 @@ class SeenMove(NamedTuple):
 class Transcripts:
     """Recorded dialogues from one game. Iteration yields a list of turns for each dialogue.
 
-    Dialogues of CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
+    Dialogues in CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
     up in the game, and the recorded SQL is executed again.
 
     Attributes:

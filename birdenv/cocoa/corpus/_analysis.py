@@ -1,4 +1,4 @@
-"""Compute the statistics of a corpus: figures for groups of dialogues and seats, and tables of words."""
+"""Compute corpus statistics: figures for groups of dialogues and seats, and word tables."""
 
 from __future__ import annotations
 

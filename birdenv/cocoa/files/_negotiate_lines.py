@@ -58,7 +58,7 @@ def has_lines(path: Path) -> bool:
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
     """Return the dialogues in a file in CoCoA's format, without duplicates.
 
-    The id of a dialogue is computed from the knowledge and the messages of both seats. Therefore, the same
+    A dialogue's id is computed from both seats' knowledge and messages. Therefore, the same
     dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:

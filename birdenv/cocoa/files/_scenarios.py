@@ -14,7 +14,7 @@ from birdenv.files import read_json, read_records
 
 
 class Attribute(FileObject):
-    """One column of a table of items.
+    """A column in an item table.
 
     Attributes:
         name: the name that people see.

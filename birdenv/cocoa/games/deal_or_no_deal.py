@@ -149,7 +149,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """A kind of thing: its name, the number of such things, and the value of each to the seat."""
+    """A kind of thing: its name, how many there are, and what each is worth to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]

@@ -39,7 +39,7 @@ class RatingConfig(BaseModel):
 
     Attributes:
         title: the title of the pages.
-        consent: the plain text to which raters agree before they begin.
+        consent: the plain text that raters agree to before they begin.
         instructions: the plain text above a rater's first item.
         questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
         compare: `dialogues` to show two dialogues of different systems on the same task and ask which is

@@ -28,7 +28,7 @@ class Item(NamedTuple):
     Attributes:
         seat: the judged seat.
         record: the dialogue.
-        other: a dialogue in which another player sits in the seat, for a comparison; otherwise None.
+        other: for a comparison, a dialogue with another player in the seat; otherwise None.
     """
 
     seat: int

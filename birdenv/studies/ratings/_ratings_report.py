@@ -187,7 +187,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
 
 
 def rating_plot(report: RatingReport) -> bytes:
-    """Return a plot of means and strengths with their intervals, as the bytes of a PNG file.
+    """Plot means and strengths with their intervals, and return the bytes of a PNG file.
 
     Raises:
         InputError: matplotlib is not installed, or no statistic is defined.

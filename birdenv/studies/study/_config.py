@@ -57,7 +57,7 @@ class _Part(BaseModel):
 
 
 class Check(_Part):
-    """A question of the comprehension check; `answer` is the index of the right option, from 0."""
+    """A question in the comprehension check; `answer` is the index of the right option, from 0."""
 
     question: str
     options: tuple[str, ...] = Field(min_length=2)
@@ -114,7 +114,7 @@ class StudyConfig(_Part):
 
     Attributes:
         title: the title of the study's pages (default: the title of the game).
-        consent: the plain text to which people agree before they begin.
+        consent: the plain text that people agree to before they begin.
         instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
         check: the questions of the comprehension check. A person has two attempts.
         seat: the seat of a person whose partner is a player; None for a random seat.

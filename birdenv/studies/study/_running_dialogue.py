@@ -83,7 +83,7 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """Return the seats in which people sit."""
+        """Return the seats that people sit in."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property

@@ -216,7 +216,7 @@ def _raw(event: Event, given: Mapping[str, Any]) -> str:
 
 
 def named(value: Any) -> str:
-    """Return a JSON value, such as an item of a game, as one line of text: "a, 3"."""
+    """Return a JSON value, such as an item in a game, as one line of text: "a, 3"."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):

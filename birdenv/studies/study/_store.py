@@ -202,7 +202,7 @@ class Store(Database):
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each pair of a task and a kind of partner.
+        """Return the number of dialogues for each pair (task, kind of partner).
 
         Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is True.
         """

@@ -282,7 +282,7 @@ class Study:
     def tick(self) -> list[RunningDialogue]:
         """Pair waiting people, enforce all time limits, and return the dialogues that have begun.
 
-        The limits of dialogues that are not in memory are not checked; `room` loads such a dialogue.
+        Limits are checked only for dialogues in memory; `room` loads a dialogue that is not.
         """
         with self._lock:
             begun = self._pair()

@@ -84,14 +84,14 @@ def _make_players_once(arena: Arena, config: StudyConfig) -> None:
 
 
 def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
-    """Return the seats in which people may sit."""
+    """Return the seats that people may sit in."""
     if config.seat is None or any(each.player is None for each in config.partners.values()):
         return game.seat_names
     return (game.seat_names[game.seat_index(config.seat)],)
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Store the game and the settings of a new study, or compare them with those of a study that continues.
+    """Store the game and the settings of a new study, or compare them with those of an existing study.
 
     Raises:
         InputError: the study was begun with a different game or different settings.

@@ -101,7 +101,7 @@ def generate(
         seed: the seed of all random choices.
         items: the minimum and maximum number of items in a seat's list.
         attributes: the minimum and maximum number of attributes.
-        alphas: the values of alpha from which the generator draws.
+        alphas: the values of alpha that the generator draws from.
 
     Raises:
         InputError: the schema has too few values or attributes.
