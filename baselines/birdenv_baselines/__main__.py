@@ -1,4 +1,4 @@
-"""Train policies that learn when to ask, evaluate them on a database that was held out, and write a report.
+"""Train policies that learn when to ask, evaluate them on a held-out database, and write a report.
 
 Run `train` first, then `evaluate`, which also writes the report. `evaluate --policy my.zip` measures a model
 of your own. The commands need the extra `rl` with a CPU build of torch (see docs/learning.md), because PyPI's

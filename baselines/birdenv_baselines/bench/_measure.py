@@ -1,7 +1,7 @@
 """Time two ways of doing the same work side by side, and compare the result with a required figure.
 
 Absolute times mean little on a machine that also does other work. Therefore, the contenders take turns, times
-are medians over rounds, and a ratio is the median of the ratios of the rounds, with their middle half.
+are medians over rounds, and a ratio is the median of the rounds' ratios, with their middle half.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Skip(Exception):  # noqa: N818 - the end of a line, not an error
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The settings of a run of the benchmark.
+    """The settings for a benchmark run.
 
     Attributes:
-        folder: the folder of the databases.
+        folder: the folder with the databases.
         scratch: a temporary folder for the run.
-        rounds: the number of turns of each contender.
+        rounds: the number of turns that each contender takes.
         quick: True to check only that the lines work, on the smallest database and with few episodes.
-        commit: the commit with which birdenv is compared.
+        commit: the commit that birdenv is compared with.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class Setting:
     commit: str
 
     def file(self, size: Size) -> Path:
-        """Return the path of the file of a database."""
+        """Return the path of a database file."""
         return database_file(self.folder, size)
 
 
@@ -147,7 +147,7 @@ class Figure:
 
 
 def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as fast as the others birdenv is: the median over rounds of their time by ours.
+    """Return birdenv's relative speed: the median over rounds of the others' time divided by ours.
 
     Args:
         ours: birdenv's seconds in each round.
@@ -159,7 +159,7 @@ def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int =
 
 
 def times_as_long(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as long as the others birdenv takes: the median over rounds of ours by theirs.
+    """Return birdenv's relative duration: the median over rounds of our time divided by the others'.
 
     The arguments are those of `times_as_fast`.
     """
@@ -174,7 +174,7 @@ def spread(
     each: int = 1,
     note: str = "",
 ) -> Figure:
-    """Return the median of the values of all rounds, with their middle half.
+    """Return the median over all rounds, with the middle half of the values.
 
     Args:
         values: a value for each round.

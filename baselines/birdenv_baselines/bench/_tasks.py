@@ -1,7 +1,7 @@
-"""The tasks of the BIRD episodes that are timed, and the usual way of playing them on a copy of the database.
+"""The tasks in the timed BIRD episodes, and the usual way of playing them on a copy of the database.
 
-An episode has four statements that explore the database, and a prediction. Some predictions are wrong, in the
-ways in which models are wrong.
+An episode has four statements that explore the database, and a prediction. Some predictions are wrong in the
+ways that models are typically wrong.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def quick_tasks(size: Size) -> tuple[Task, ...]:
 def statements(task: Task, number: int) -> tuple[str, ...]:
     """Return the statements of an episode in order. The last statement is the submission.
 
-    Each statement ends with a comment that contains `number`, so that no cache of statements knows the text.
+    Each statement ends with a comment that contains `number`, so that no statement cache contains the text.
     """
     texts = (
         "SELECT name FROM sqlite_master WHERE type = 'table'",
@@ -185,7 +185,7 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
 
 
 def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
-    """Play an episode on a copy of the database file, and return BIRD's official verdict about it."""
+    """Play an episode on a copy of the database file, and return BIRD's official verdict on it."""
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
         with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
             for sql in texts[:-1]:
@@ -195,7 +195,7 @@ def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
 
 
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
-    """Return whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
+    """Return whether a prediction is right according to BIRD's rule (mini_dev `evaluation_ex.py`).
 
     A prediction is right if its set of rows equals the set of rows of the gold query. If either query fails,
     the prediction is wrong. The original script uses a thread with a timeout for each pair. This function

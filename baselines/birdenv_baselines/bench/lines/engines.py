@@ -1,6 +1,6 @@
-"""Measure the time and the bytes of an episode, and the speed of the engines that run many episodes.
+"""Measure the time and the bytes per episode, and the speed of the engines that run many episodes.
 
-The cost of a client of a language model is measured in `models`.
+The cost of a language-model client is measured in `models`.
 """
 
 from __future__ import annotations
