@@ -14,23 +14,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
-
-__all__ = [
-    "BenchmarkError",
-    "BirdenvError",
-    "InfrastructureError",
-    "InputError",
-    "RunEndedError",
-    "SettingError",
-    "describe_error",
-    "first_fault",
-]
+from typing import ClassVar, Final
 
 
 class BirdenvError(Exception):
@@ -85,22 +70,6 @@ class RunEndedError(InfrastructureError):
     """
 
     retried = True
-
-
-def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return a description of the first invalid field in a record.
-
-    Args:
-        error: the error that Pydantic raised for the record.
-        known: the names of all valid fields, which are listed if the record has an unknown field.
-    """
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    if first["type"] == "extra_forbidden":
-        names = f"; the fields are {', '.join(known)}" if len(first["loc"]) == 1 else ""
-        return f"{where}: there is no such field{names}"
-    why = str(first.get("ctx", {}).get("error", first["msg"]))
-    return f"{where}: {why}" if where else why
 
 
 _MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a model or database

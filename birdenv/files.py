@@ -20,28 +20,6 @@ from typing import Any
 
 from birdenv.errors import InputError
 
-__all__ = [
-    "cache_folder",
-    "check_regular",
-    "check_text",
-    "check_writable",
-    "code_digest",
-    "exists",
-    "file_digest",
-    "file_errors",
-    "file_identity",
-    "is_directory",
-    "lines_of",
-    "parse_json",
-    "path_digest",
-    "read_json",
-    "read_records",
-    "read_text",
-    "write_bytes",
-    "write_records",
-    "write_text",
-]
-
 _LFS = "version https://git-lfs"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 100

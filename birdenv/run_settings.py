@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
+from birdenv.checks import CheckedSettings
 from birdenv.dialogue.games import Option
 from birdenv.llm import ModelSettings
 
@@ -13,7 +14,7 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 """The fields of `config.json` that do not affect the records of a run."""
 
 
-class RunSettings(BaseModel):
+class RunSettings(CheckedSettings):
     """The settings of a run, not counting the settings of the game and its players.
 
     Commands have an option for each field with a description. Workers receive all settings. Three fields have
@@ -25,7 +26,7 @@ class RunSettings(BaseModel):
         models: the settings of the language models.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    owner = "a run"
 
     parallel: Annotated[
         int,

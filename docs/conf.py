@@ -33,7 +33,8 @@ autodoc_class_signature = "mixed"
 default_role = "code"
 napoleon_use_ivar = True
 
-for door in ("birdenv", "birdenv.envs"):  # their names are loaded at first use
+# their names are loaded at first use
+for door in ("birdenv", "birdenv.envs", "birdenv.users"):
     module = importlib.import_module(door)
     vars(module).update({name: getattr(module, name) for name in module.__all__})
 

@@ -17,9 +17,10 @@ PACKAGE = ROOT / "birdenv"
 APART = ("cocoa", "studies")
 """Rooms that only entry points lead to."""
 
-LOW = {"errors", "files", "plugins", "version", "sql", "processes", "statistics"}
+LOW = {"checks", "errors", "files", "plugins", "version", "sql", "processes", "statistics"}
 """What every room may import."""
 MAY_IMPORT = {
+    "checks": {"errors"},
     "errors": set(),
     "version": set(),
     "files": {"errors"},

@@ -68,7 +68,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database on which the queries of the pairs run.
+    """The database that the pairs' queries run on.
 
     Attributes:
         run: the function that runs a query; None if no query has to run.
@@ -177,7 +177,7 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the given folder of pairs, or otherwise the newest complete folder in `runs_root`.
+    """Return the given folder of pairs or, if none is given, the newest complete folder in `runs_root`.
 
     The reasons why newer folders were skipped are printed on standard error.
 

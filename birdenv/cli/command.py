@@ -1,4 +1,4 @@
-"""Building blocks for commands, also of other packages: declarations, safe printing, and progress bars."""
+"""Building blocks for commands, here or in other packages: declarations, safe printing, progress bars."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-
 
 
 def visible(text: str) -> str:
-    r"""Return a text with its control characters escaped, except tabs and line breaks, for safe printing.
+    r"""Return text with its control characters escaped, except tabs and line breaks, for safe printing.
 
     >>> visible("\x1b[2Jlibrary_1")
     '\\x1b[2Jlibrary_1'
@@ -28,7 +28,7 @@ that they name, so these should only hold `Command` objects and leave the functi
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The declaration of a command, with which birdenv lists the command without importing it.
+    """The declaration of a command, so that birdenv can list the command without importing it.
 
     Attributes:
         target: the object that implements the command, as `module:name`: a function with Typer annotations, a

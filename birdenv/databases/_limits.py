@@ -1,4 +1,4 @@
-"""Limits on the cost of one statement, and of several statements together."""
+"""Limits on the cost of a single statement, and of several statements together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WALL_TIME: Final = 4.0
 class Limits:
     """Limits on one statement, from its start until its last row is fetched.
 
-    A call of `EpisodeDatabase.run` or `EpisodeDatabase.state` runs several statements, which must finish
+    A call to `EpisodeDatabase.run` or `EpisodeDatabase.state` runs several statements, which must finish
     within `seconds_in_all` together. The contents that `state` returns are limited to `bytes` in total.
 
     Attributes:

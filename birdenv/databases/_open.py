@@ -38,7 +38,7 @@ class DatedSource:
         return replace(scope, contents=(scope.contents, self.today))
 
     def open(self, *given: Any, **named: Any) -> Any:
-        """Open a database on which SQL sees the fixed date. The arguments are those of `source.open`."""
+        """Open a database that shows SQL the fixed date. The arguments are the same as for `source.open`."""
         return _DatedDatabase(self.source.open(*given, **named), self.source.dialect, self.today)
 
 
@@ -82,17 +82,18 @@ def open_source(
     tell: Callable[[str], object] | None = None,
     today: str | None = None,
 ) -> DatabaseSource:
-    """Return the databases of a folder as a source on SQLite or PostgreSQL.
+    """Return a source for the databases in a folder, on SQLite or PostgreSQL.
 
-    On SQLite, the source opens the files of the folder. On PostgreSQL, it loads each database from the folder
+    On SQLite, the source opens the files in the folder. On PostgreSQL, it loads each database from the folder
     into the server when the database is first needed.
 
     Args:
         folder: the benchmark's folder of databases.
         dialect: `sqlite` or `postgres`.
         dsn: the connection string of a PostgreSQL server. By default, the server that the environment
-            variable BIRDENV_DSN names is used; without that variable, birdenv's embedded server is started.
-        tell: is called with a line of text for each database that is loaded into PostgreSQL.
+            variable BIRDENV_DSN names is used; if the variable is not set, birdenv's embedded server is
+            started.
+        tell: a function that is called with a line of text for each database that is loaded into PostgreSQL.
         today: a date such as `2025-02-19`, which SQL sees as the current date; None for the real date.
 
     Raises:

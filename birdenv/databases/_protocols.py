@@ -1,6 +1,6 @@
 """The interfaces that every engine implements: databases of episodes, and sources that open them.
 
-`dump_places` finds the PostgreSQL dumps of a folder.
+`dump_places` finds the folders that contain a benchmark's PostgreSQL dumps.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 
 
 def dump_places(folder: Path) -> list[Path]:
-    """Return the folders in or near `folder` that contain PostgreSQL dumps, nearest first.
+    """Return the folders in or near `folder` that contain PostgreSQL dumps, starting with the nearest.
 
     A dump is a folder named `<db>_template`. The search covers `folder` itself, and the folders named in
     `DUMP_FOLDERS` inside it or beside it.
@@ -45,7 +45,7 @@ class EpisodeDatabase(Protocol):
         """
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch; None applies only the limit of the database.
         """
@@ -57,7 +57,7 @@ class EpisodeDatabase(Protocol):
         """
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run SQL scripts in order, each of which may have several statements.
+        """Run SQL scripts in order. A script can have several statements.
 
         Return the first error, which ends the run, or otherwise the result of the last statement.
         """
@@ -66,21 +66,23 @@ class EpisodeDatabase(Protocol):
         """Roll back any open transaction, and return the committed schema and contents.
 
         `like` is a state to compare with. If its schema differs from that of this database, the contents are
-        not read, because the two states differ anyway.
+        not read, because the two states are already known to differ.
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and save the committed contents as a value for `restore`."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Restore the contents of a checkpoint. Return an error if that fails, and otherwise None."""
+        """Restore the contents of a checkpoint. Return an error if that fails, or None."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *_: object) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
@@ -138,12 +140,11 @@ class DatabaseSource(Protocol):
     def close(self) -> None:
         """Release all resources that the source holds for episodes. Closing again does nothing.
 
-        A closed source cannot open databases. Sources that are still open when the process ends are then
-        closed.
+        A closed source cannot open databases. When the process ends, any open sources are closed.
         """
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run.
+        """Return a description of the source for a run's configuration.
 
         It consists of plain values, contains no secrets, and does not change while the source is in use.
         """

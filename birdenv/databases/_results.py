@@ -54,7 +54,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """The error with which a statement failed.
+    """The error from a statement that failed.
 
     Attributes:
         kind: the kind of error.
@@ -91,12 +91,12 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that is not the fault of the SQL: the connection was lost twice, or rows are unreadable."""
+    """An error that is not the SQL's fault: the connection was lost twice, or rows are unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """The committed schema and contents of a database, without temporary objects.
+    """The committed schema and contents of a database, excluding temporary objects.
 
     Attributes:
         schema: a description of each table, view and other object, keyed by its kind and name, such as
@@ -117,7 +117,7 @@ class DatabaseState:
 class ContentId:
     """The identity of a database's contents: equal ids mean equal contents.
 
-    Each engine has a subclass of its own.
+    Each engine has its own subclass.
     """
 
 
@@ -193,7 +193,7 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the memory that rows occupy in bytes, including cells and the contents of arrays and JSON."""
+    """Return how many bytes of memory rows occupy, including cells and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
@@ -205,7 +205,7 @@ def bytes_of(rows: Sequence[Row]) -> int:
 
 
 def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
-    """Count each object once, because Python shares small integers, None and short texts."""
+    """Count each object once, because Python shares small integers, None and short strings."""
     cells = list(chain.from_iterable(rows))
     objects = dict(zip(map(id, cells), cells, strict=True)).values()
     total = sum(map(getsizeof, objects))
@@ -225,7 +225,7 @@ def fetch(
         cursor: the cursor of the running statement.
         allowance: the limits on rows and bytes.
         widest: the maximum size of a row in bytes.
-        sink: receives the rows, if given; the returned list is then empty.
+        sink: a receiver for the rows; the returned list is then empty. None to return the rows.
 
     Returns:
         The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of

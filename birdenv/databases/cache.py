@@ -1,7 +1,7 @@
 """Cache the results of statements in memory.
 
 A result is kept only if the statement took more than a millisecond and is repeatable: either the engine has
-marked the result as `repeatable`, or the caller knows that the statement is.
+marked the result as `repeatable`, or the caller knows that the statement is repeatable.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ or as scripts whose final database state counts."""
 
 
 class Key(NamedTuple):
-    """A key of the cache, which holds everything that determines a result.
+    """A cache key, which holds everything that determines a result.
 
     Attributes:
         scope: the engine's build, the database's contents, and the limits.
@@ -78,7 +78,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return the memory in bytes that the results and keys now occupy."""
+        """Return how many bytes of memory the results and keys currently occupy."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
@@ -100,16 +100,17 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the cached value of a key, or call `run` and cache the value if it is repeatable.
+        """Return the cached value for a key, or call `run` and cache the value if it is repeatable.
 
         Args:
             key: everything that determines the value.
-            run: computes the value.
-            reuse: converts a cached value into the value that the caller needs, or returns None if that is
-                impossible; `run` is then called.
-            lasts: is called if the engine has not marked the value as repeatable, and returns whether it is.
-            is_current: is called after `run`, and returns whether the key still describes the database. If
-                not, the value is not cached.
+            run: a function that computes the value.
+            reuse: a function that converts a cached value into the value that the caller needs, or returns
+                None if that is impossible; `run` is then called.
+            lasts: a function that is called if the engine has not marked the value as repeatable, and returns
+                whether it is.
+            is_current: a function that is called after `run`, and returns whether the key still describes the
+                database. If not, the value is not cached.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:
@@ -168,7 +169,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
-    """Return the memory in bytes that a value and everything in it occupy.
+    """Return how many bytes of memory a value and everything in it occupy.
 
     An object that occurs twice is counted twice. Counting stops soon after the sum exceeds `most`.
     """

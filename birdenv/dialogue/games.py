@@ -11,19 +11,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, get_args, get_origin
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel
 
+from birdenv.checks import CheckedSettings, check_names
 from birdenv.dialogue.measures import DIALOGUE_ONLY, REWARD, GameDisplay, GameMeasures
 from birdenv.dialogue.move import Move, View
 from birdenv.dialogue.rules import Rules
 from birdenv.dialogue.seat import Seat
-from birdenv.errors import InputError, SettingError, describe_error
+from birdenv.errors import InputError, describe_error
 from birdenv.plugins import load_plugin, plugins
-
-M = TypeVar("M", bound=BaseModel)
 
 GROUP: Final = "birdenv.games"
 
@@ -47,15 +45,13 @@ class Option:
     help: str = ""
 
 
-class Settings(BaseModel):
+class Settings(CheckedSettings):
     """The settings of a game, which determine its tasks and rules. A subclass declares them as fields.
 
     Settings are frozen, and can be saved as JSON. The arguments of environments, the command-line options and
     the contents of `config.json` are derived from the names, types, defaults, bounds and descriptions of the
     fields. See `Option`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     def identity(self) -> Hashable:
         """Return a value that changes whenever the files named in the settings change."""
@@ -270,59 +266,5 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
     Raises:
         InputError: a name or a value is not valid; the message lists the valid names or values.
     """
-    return checked_settings(game.settings, game.name, values)
-
-
-def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
-    """Validate the given values, and return settings. All other settings have their defaults.
-
-    Args:
-        model: the class that declares the settings.
-        owner: the name of the game or command that has these settings, for error messages.
-        values: the values of settings, by name.
-
-    Raises:
-        InputError: a name or a value is not valid; the message lists the valid names or values.
-    """
-    try:
-        return model(**values)
-    except ValidationError as error:
-        known = list(model.model_fields)
-        for name in values:
-            if name not in known:
-                listing = ", ".join(known)
-                raise InputError(f"{owner} has no setting {name!r}; its settings: {listing}") from None
-        first = error.errors()[0]
-        cause = first.get("ctx", {}).get("error")
-        why = str(cause) if cause is not None else first["msg"]
-        if not first["loc"]:
-            raise InputError(why) from None
-        name, *inside = (str(part) for part in first["loc"])
-        given, what = first["input"], _what_is_allowed(model.model_fields[name])
-        if first["type"] == "literal_error" and not inside:
-            raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
-        if what and not inside:
-            raise SettingError(name, f" must be {what}, got {given!r}") from None
-        place = "".join(f".{part}" for part in inside)
-        raise SettingError(name, f"{place}: {why}, got {given!r}") from None
-
-
-def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or bounds of a setting in words, or an empty string if there are none."""
-    if get_origin(field.annotation) is Literal:
-        return ", ".join(map(str, get_args(field.annotation)))
-    return bounds_in_words(field)
-
-
-def bounds_in_words(field: FieldInfo) -> str:
-    """Return the bounds of a number in words, such as "from 0 to 100"; empty if there are no bounds."""
-    bounds = {
-        name: value
-        for each in field.metadata
-        for name in ("ge", "gt", "le", "lt")
-        if (value := getattr(each, name, None)) is not None
-    }
-    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
-    if "ge" in bounds:
-        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
-    return f"more than {bounds['gt']}" if "gt" in bounds else ""
+    check_names(game.settings, game.name, values)
+    return game.settings(**values)

@@ -22,7 +22,7 @@ class Cleaned:
     Attributes:
         sql: the SQL that remains.
         steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`. Each
-            occurs at most once, in the order of the first removals.
+            occurs at most once, in the order of its first removal.
     """
 
     sql: str
@@ -57,7 +57,7 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Remove everything around the SQL in an answer: white space, code fence, chat tags, and the like.
+    """Remove everything around the SQL in an answer: white space, code fence, chat tags and so on.
 
     The module's docstring has the whole list. Text longer than `LONGEST_SQL` is returned unchanged, because
     no database runs it.
@@ -116,7 +116,7 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Return the position at which the SQL begins after an opening code fence and its language tag.
+    """Return the position where the SQL begins after an opening code fence and its language tag.
 
     A word that is followed by other text on its line is a tag only if it names a dialect of SQL. A word that
     is alone on the line of the fence is a tag unless SQL can begin with it.

@@ -44,7 +44,7 @@ class ExVerdict:
         error: the error of the prediction, or of the gold if the status is `gold_error`; None if there was no
             error.
         gold_empty: whether the gold returned no rows, or only NULLs.
-        flags: further findings, such as `dup_only` (see `RowsComparison.flags`).
+        flags: additional findings, such as `dup_only` (see `RowsComparison.flags`).
         rows_gold: number of rows that the gold returned; None if no gold ran.
         rows_pred: number of rows that the prediction returned; None if unknown because fetching stopped
             early.
@@ -60,7 +60,7 @@ class ExVerdict:
         pred_seconds: seconds that the prediction took, measured in the same way.
         was_late: whether a time limit ended one of the statements.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
-            does not have are replaced by `ShownCell`.
+            does not have are replaced by a `ShownCell`.
         pred_result: up to 1,001 rows of the prediction, in the same form as `gold_result`.
     """
 
@@ -87,7 +87,7 @@ class ExVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownCell:
-    """A placeholder for a value whose type SQLite does not have: its `repr`.
+    """A placeholder for a value of a type that SQLite lacks; it holds the value's `repr`.
 
     Placeholders occur only in the results of a verdict, which are meant for display.
     """
@@ -119,7 +119,7 @@ def is_same(gold: GoldRows, pred: QueryResult) -> bool:
 
 
 def agree_as_multisets(gold: GoldRows, pred: QueryResult) -> RowsComparison:
-    """Compare the rows of gold and prediction as multisets, by the rule of `compare_multiset`."""
+    """Compare the rows of gold and prediction as multisets, by the rule in `compare_multiset`."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
@@ -127,7 +127,7 @@ def agree_as_multisets(gold: GoldRows, pred: QueryResult) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: QueryResult) -> bool:
-    """Return whether gold and prediction agree as sets of rows, by the rule of `compare_bird`."""
+    """Return whether gold and prediction agree as sets of rows, by the rule in `compare_bird`."""
     if not pred.truncated and pred.rows == gold.rows:
         return True
     if pred.truncated or not gold.has_all(pred.rows):
@@ -144,12 +144,12 @@ _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 
 
 class LocalExGrader:
-    """Grades predictions against golds in the calling process, which must be a worker.
+    """A version of `ExGrader` that grades in the calling process, which must be a worker.
 
-    A prediction runs once, and only the rows that the verdict needs are fetched. First, one row more than the
-    gold has is fetched, but at least 1,001 rows, so that the displayed rows do not reveal how many rows the
-    gold has. After that, fetching stops at the first row that no gold contains. A prediction with the same
-    SQL as a gold does not run at all.
+    A prediction runs once, and only the rows that the verdict needs are fetched. The grader first fetches one
+    more row than the gold has, and at least 1,001 rows, so that the displayed rows do not reveal how many
+    rows the gold has. After that, it stops fetching at the first row that no gold contains. A prediction with
+    the same SQL as a gold does not run at all.
 
     Args:
         source: the databases.

@@ -22,7 +22,7 @@ _LOOKED_BEYOND: Final = 50  # rows after the cut
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Describe the tie that a query's outermost LIMIT cuts through; empty if there is none.
+    """Describe the tie that a query's outermost LIMIT cuts through, or return an empty string.
 
     A LIMIT or OFFSET cuts through a tie if the rows next to the cut have equal sort keys but different
     values. Without ORDER BY, all rows have equal sort keys. LIMITs of sub-queries are not checked. The result
@@ -32,8 +32,8 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
         sql: the query.
         dialect: `sqlite` or `postgres`.
         gold: the result of the query.
-        run: runs a query. It is called with the same query, but with a larger LIMIT, and with the sort keys
-            as additional columns.
+        run: a function that runs a query. It is called with a version of the query that has a larger LIMIT,
+            and the sort keys as additional columns.
     """
     with quiet_parser():
         probe = _probe(sql, dialect, gold.columns)
@@ -115,7 +115,7 @@ class GoldCheck:
         seconds: duration of the slower run, in seconds.
         rows: number of rows; None if the gold does not run.
         is_empty: whether the gold returned no rows, or only NULLs.
-        reads_clock: whether the SQL of the gold reads the clock or random numbers.
+        reads_clock: whether the gold's SQL reads the clock or random numbers.
         has_changed: whether the two runs returned different rows.
         tie: a description of the tie that the LIMIT cuts through (`cut_tie`); otherwise empty.
     """

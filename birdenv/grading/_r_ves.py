@@ -1,7 +1,7 @@
 """Compute R-VES, a metric that rewards predictions that are as fast as the gold query.
 
-It is the metric of BIRD mini-dev's `evaluation_ves.py`. R-VES depends on the machine: its authors say that it
-cannot be reproduced elsewhere, and advise to measure five times and keep the highest value. Compare only
+The metric comes from BIRD mini-dev's `evaluation_ves.py`. R-VES depends on the machine: its authors say that
+it cannot be reproduced elsewhere, and advise measuring five times and keeping the highest value. Compare only
 values that were measured together on one idle machine.
 """
 
@@ -41,17 +41,18 @@ class SpeedMeasurement:
 
     @property
     def score(self) -> float:
-        """Return the R-VES of the gold query and the prediction."""
+        """Return the prediction's R-VES."""
         return 0.0 if self.error else r_ves(self.gold_seconds, self.pred_seconds)
 
 
 def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """Return the R-VES of a gold query and a prediction, from the durations of their runs.
+    """Compute the R-VES of a prediction from the durations of its runs and of the gold query's runs.
 
-    The results of the two must agree by the set rule (`compare_bird`); otherwise, R-VES is 0 by definition.
-    The score is the square root of a reward that depends on `time_ratio`: 1.25 for a ratio of at least 2, 1
-    for at least 1, 0.75 for at least 0.5, 0.5 for at least 0.25, and 0.25 below that. So the score is 1.118,
-    1, 0.866, 0.707 or 0.5; it is 0 if the ratio is 0. The metric is the mean over all pairs, times 100.
+    The results of the two queries must agree by the set rule (`compare_bird`); otherwise, R-VES is 0 by
+    definition. The score is the square root of a reward that depends on `time_ratio`: 1.25 for a ratio of at
+    least 2, 1 for at least 1, 0.75 for at least 0.5, 0.5 for at least 0.25, and 0.25 below that. The score is
+    therefore 1.118, 1, 0.866, 0.707 or 0.5, or 0 if the ratio is 0. The metric is the mean over all pairs,
+    times 100.
     """
     ratio = time_ratio(gold_seconds, pred_seconds)
     if ratio <= 0:
@@ -87,9 +88,9 @@ def measure_speed(
     runs: int = R_VES_RUNS,
     limits: Limits = _DEFAULT_LIMITS,
 ) -> SpeedMeasurement:
-    """Run prediction and gold alternately, each time on a freshly opened database, and time the runs.
+    """Run the prediction and the gold alternately, each time on a freshly opened database, and time them.
 
-    The database measures each run from the start of the statement to its last row, without the time to open
+    The database measures each run from the start of the statement to its last row, excluding the time to open
     the database. The wall-clock limit on all runs together is `runs` times the limit on one statement.
 
     Raises:

@@ -1,9 +1,9 @@
 """Determine from the text of a query whether it reads a table, the clock, or random numbers.
 
 A query that reads no table contains its rows as literals. SQLite marks queries without date functions on an
-unchanged file as repeatable; PostgreSQL marks no statement. For all other gold statements, their text is
-searched for uses of the clock and random numbers. The text of a prediction is never trusted in this way,
-because SQL can hide what it reads.
+unchanged file as repeatable; PostgreSQL marks no statement. The text of all other gold statements is searched
+for uses of the clock and random numbers. The text of a prediction is never trusted in this way, because SQL
+can hide what it reads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FROM_NAME: Final = re.compile(r"(?i)\bfrom\s++[a-z_`][\w`]*+(?![\w.]|\s*+[().])
 
 
 def spells_out(sql: str, gold: str, dialect: str) -> bool:
-    """Return whether `sql` reads no table, so that its rows are literals, although the gold reads one."""
+    """Return whether `sql` only spells out its rows as literals, although the gold reads a table."""
     return reads_no_table(sql, dialect) and not reads_no_table(gold, dialect)
 
 

@@ -1,9 +1,9 @@
 """Run a graded statement a second time after a timeout.
 
-Limits count a statement's own processor time. However, even processor time increases (up to twice was
-observed) if other processes use the same processor core and its caches. Therefore a graded statement counts
-as a timeout only if a second run, alone and with twice the limit, also times out. Statements that an agent
-tries in an episode have no second run.
+Limits count a statement's own processor time. However, even processor time increases (by a factor of up to
+two, in our observations) if other processes use the same processor core and its caches. Therefore a graded
+statement counts as a timeout only if a second run, alone and with twice the limit, also times out. Statements
+that an agent runs during an episode get no second run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 def alone() -> Iterator[None]:
     """Run the `with` block while no other `alone` block of this user runs on this machine.
 
-    The block waits for such blocks in all processes and threads. If the lock file cannot be opened, it runs
-    without waiting.
+    The block first waits for such blocks in other processes and threads to end. If the lock file cannot be
+    opened, it runs without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """Return the limits for the second run: twice the time, and otherwise unchanged."""
+    """Return the limits for the second run, which double the time and leave the rest unchanged."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 
@@ -69,7 +69,7 @@ def is_late(result: object) -> bool:
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
     """Return the result of `run(limits)`, or the result of a second run if the first was late.
 
-    The second run has `second_limits`, and runs alone.
+    The second run has `second_limits`, and runs alone. `was_late` returns whether a result is a timeout.
     """
     found = run(limits)
     if not was_late(found):

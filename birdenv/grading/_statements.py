@@ -2,8 +2,8 @@
 
 A statement whose result is cached does not run. The rows of a prediction are fetched until the verdict is
 clear. A prediction with more rows than the gold can still agree by the set rule, or differ only in repeated
-rows, as long as the gold contains all its rows. Therefore, after as many rows as the gold has, fetching stops
-at the first row that no gold contains.
+rows, as long as the gold contains all its rows. Therefore, once as many rows have been fetched as the gold
+has, fetching stops at the first row that no gold contains.
 
 `GoldRows` holds the rows of a gold query, and caches values that comparisons need.
 """
@@ -54,7 +54,7 @@ class GoldRows:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Hashable, ...]]:
-        """Return the distinct rows in the form in which BIRD's set rule compares them."""
+        """Return the distinct rows in the form that BIRD's set rule compares."""
         try:
             return frozenset(self.rows)
         except TypeError:
@@ -127,7 +127,7 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Prepare for the rows of a query, and forget all rows of an earlier run."""
+        """Prepare for the rows of a query, and forget all rows from an earlier run."""
         self._columns = columns
         self._rows: list[Row] = []
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
@@ -156,7 +156,7 @@ _Gold: TypeAlias = GoldRows | QueryError
 
 
 class Statements:
-    """Runs golds and predictions, with a cache of results. Thread-safe.
+    """A thread-safe runner for gold queries and predictions, which caches their results.
 
     The results of the latest golds are kept regardless of their size, together with values that comparisons
     have computed from them.
@@ -174,7 +174,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return everything that determines results on a database, as part of their key in the cache.
+        """Return everything that determines results on a database, for use in cache keys.
 
         Raises:
             InputError: the database cannot be opened.

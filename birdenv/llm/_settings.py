@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from birdenv.checks import CheckedSettings
 from birdenv.errors import InputError
 from birdenv.files import file_digest
 from birdenv.llm._errors import has_key, looks_like_a_key
@@ -41,14 +42,14 @@ class Endpoint:
     key: str = field(repr=False)
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(CheckedSettings):
     """The settings for a run's models.
 
     Commands have an option for each field with a description. The option has the name of the field, unless a
     string in the field's annotation gives another name.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    owner = "a model"
 
     model: Annotated[
         str | None,

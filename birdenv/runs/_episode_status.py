@@ -94,7 +94,7 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play a dialogue to its end and close it. Return the failure that ended the dialogue, or None.
 
-    Exceptions are returned as failures, so that other episodes can go on.
+    Exceptions are returned as failures, so that other episodes can continue.
 
     Raises:
         InfrastructureError: a database or a model endpoint was lost; the episode may be played again.

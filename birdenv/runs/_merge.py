@@ -1,4 +1,4 @@
-"""Merge the run folders of the parts of a run (`--shard`) into one run folder."""
+"""Merge the run folders of a run's parts (`--shard`) into one run folder."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Run players that are not part of birdenv in child processes, which receive only public data.
 
 The player's module is imported only in the child. The parent sends contexts and views, and the child answers
-in JSON, so that it cannot run code in the parent. Up to 16 episodes share a child, each with a thread and a
-connection of its own. Repeats of one task never share a child.
+in JSON, so that it cannot run code in the parent. Up to 16 episodes share a child, each with its own thread
+and connection. Repeats of one task never share a child.
 
 If a child dies, each of its episodes continues in a new child that it does not share. An episode fails only
-if the new child dies, too.
+if the new child also dies.
 
 This is not a sandbox: the child runs as the same user and can open the same files.
 """
@@ -32,7 +32,7 @@ MOST_SESSIONS: Final = 16
 
 
 class PlayerCrashError(BirdenvError):
-    """Raised if a player raises an exception, or if the process of a player dies; the message says which."""
+    """Raised if a player raises an exception, or if a player's process dies; the message says which."""
 
 
 class MoveTimeoutError(PlayerCrashError):
@@ -44,7 +44,7 @@ class _ChildDiedError(Exception):
 
 
 class PlayerProcesses:
-    """The child processes in which one player plays. Calling the object starts the player for one episode.
+    """The child processes that run one player. Calling the object starts the player for one episode.
 
     Args:
         spec: the spec of the player.
@@ -96,7 +96,7 @@ class PlayerProcesses:
 
 
 class ForeignPlayer:
-    """A player that sends each view to a child process, and returns the move that the child answers with."""
+    """A player that sends each view to a child process, and returns the move that the child sends back."""
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
@@ -135,7 +135,7 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return the player's usage of models in this episode, or None if the player reports no usage.
+        """Return the player's model usage in this episode, or None if the player reports no usage.
 
         If a child process has died, its usage is known only up to the last move.
         """

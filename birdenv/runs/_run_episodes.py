@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.dialogue.games import checked_settings
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
 from birdenv.runs._run_folder import RunDirectory
@@ -75,11 +74,11 @@ def run_episodes(
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
             or a function of the view. If a spec names a player that is not part of birdenv, the player runs
             in a process that holds only public data. An object or a function shares this process.
-        seed: the seed of every player's random numbers.
-        parallel: the number of episodes played at the same time.
-        repeats: the number of episodes of each task.
-        output: the folder in which to make the run folder; if None, the records are not kept on disk.
-        resume: the run folder of a run to continue; give it instead of `output`.
+        seed: the seed for every player's random numbers.
+        parallel: the number of episodes to play at the same time.
+        repeats: the number of episodes to play for each task.
+        output: the folder to make the run folder in; if None, the records are not kept on disk.
+        resume: the folder of a run to continue; pass it instead of `output`.
         options: settings for players, by name.
         progress: a function that is called after each episode with the episode's public record.
         models: endpoints, budgets and recordings of language models.
@@ -88,9 +87,9 @@ def run_episodes(
         address: the address of a running Ray cluster; if None, Ray is started on this machine.
         shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
             parts.
-        episodes: the number of episodes to play, from the first; None for all.
+        episodes: the number of episodes to play, counted from the first; None for all.
         move_timeout: the seconds that a player in another process may take for a move; None for no limit.
-        **settings: the game's settings by name, and the players of the other seats by the name of the seat.
+        **settings: the game's settings by name, and the players for the other seats by seat name.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.
@@ -101,21 +100,17 @@ def run_episodes(
         plan = RunPlan(
             arena,
             players,
-            checked_settings(
-                RunSettings,
-                "a run",
-                {
-                    "seed": seed,
-                    "parallel": parallel,
-                    "repeats": repeats,
-                    "options": dict(options or {}),
-                    "models": models or ModelSettings(),
-                    "engine": engine if isinstance(engine, str) else type(engine).__name__,
-                    "address": address,
-                    "shard": shard,
-                    "episodes": episodes,
-                    "move_timeout": move_timeout,
-                },
+            RunSettings(
+                seed=seed,
+                parallel=parallel,
+                repeats=repeats,
+                options=dict(options or {}),
+                models=models or ModelSettings(),
+                engine=engine if isinstance(engine, str) else type(engine).__name__,
+                address=address,
+                shard=shard,
+                episodes=episodes,
+                move_timeout=move_timeout,
             ),
             engine=None if isinstance(engine, str) else engine,
         )

@@ -41,7 +41,7 @@ _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
 
 
 def run_folder(path: Path) -> Path:
-    """Return the run folder to which a path leads: the path itself, or the latest run in that folder.
+    """Return the run folder that a path leads to: the path itself, or the latest run in that folder.
 
     Raises:
         InputError: the path is not a run and contains no run, or the run folder contains links or special
@@ -80,11 +80,11 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Return the name of the folder for runs with these players, this game and these data.
+    """Return the folder name for runs with the given players, game and data.
 
-    The name is short and valid on every file system. A path in a player's spec is shortened to the name of
-    the file. If a spec had to be changed, the first eight digits of its SHA-256 are added, so that different
-    players have different folders.
+    The name is short and valid on every file system. A path in a player's spec is shortened to the file name.
+    If a spec had to be changed, the first eight digits of its SHA-256 are added, so that different players
+    have different folders.
 
     Args:
         players: the players' specs, in the order of the seats.
@@ -124,7 +124,7 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder, to which a record is appended for each finished episode.
+    """A run folder. A record is appended to it for each finished episode.
 
     The records are in several streams, which are JSONL files. Each record names its episode by `instance_id`,
     and by `repeat` if every task is played several times. An episode is finished when it has a record in
@@ -164,7 +164,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run to which a path leads: the path itself, or the latest run in that folder.
+        """Return the run that a path leads to: the path itself, or the latest run in that folder.
 
         Raises:
             InputError: there is no run, or its folder contains links or special files.
@@ -178,7 +178,7 @@ class RunDirectory:
         """Append the records of a finished episode.
 
         Args:
-            records: the record for each stream, by the name of the stream.
+            records: the record for each stream, by stream name.
         """
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
@@ -188,9 +188,9 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Return the records of a stream by `episode_name`. Of two records for one episode, the later counts.
+        """Return the records of a stream by `episode_name`.
 
-        An incomplete last line is ignored.
+        If an episode has several records, the last one counts. An incomplete last line is ignored.
 
         Raises:
             InputError: any other line is not a record of this stream; the message names the line.
@@ -296,7 +296,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
 
 def name_of(record: Mapping[str, Any]) -> str:
-    """Return the `episode_name` of the episode to which a record belongs."""
+    """Return the `episode_name` of the episode that a record belongs to."""
     return episode_name(record["instance_id"], record.get("repeat"))
 
 

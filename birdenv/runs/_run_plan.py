@@ -70,8 +70,7 @@ class RunPlan:
 
     Attributes:
         arena: the game with its settings and tasks.
-        players: the player of each seat, by the index of the seat: a spec, a player, or a function of the
-            view.
+        players: the player for each seat, by seat index: a spec, a player, or a function of the view.
         settings: the settings of the run.
         extra: additional fields for `config.json`.
         engine: the engine; None for the engine that the settings name.
@@ -120,8 +119,8 @@ class RunPlan:
         """Return the part of the plan that the engine passes on to its workers.
 
         Args:
-            travels: True if other processes will play the episodes. The result then contains digests, with
-                which these processes check that they have the same data and code.
+            travels: True if other processes will play the episodes. The result then contains digests that
+                these processes use to check that they have the same data and code.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(
@@ -135,7 +134,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return the content of `config.json`: everything on which the records of the run depend."""
+        """Return the content of `config.json`: everything that the run's records depend on."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}

@@ -74,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return a job for each episode of the run, or of the part to play, in the order of playing."""
+    """Return a job for each episode of the run, or of the part to play, in playing order."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -142,8 +142,8 @@ def write_run(
     Args:
         arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
-        output: the folder in which to make the run folder.
-        agent: the name of the agent, for example of a policy in training.
+        output: the folder to make the run folder in.
+        agent: the name of the agent, for example that of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:
@@ -170,7 +170,7 @@ def write_run(
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
     """Sort the records of a run by task, then write and return the summary.
 
-    If the game has a simulated user, the causes of failed episodes are written, too.
+    If the game has a simulated user, the causes of failed episodes are also written.
     """
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)

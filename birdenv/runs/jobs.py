@@ -70,12 +70,11 @@ class JobResult(NamedTuple):
 
 
 class Engine(Protocol):
-    """Plays the jobs of a run, for example in threads, in processes or on a cluster.
+    """A callable that plays the jobs of a run, for example in threads, in processes or on a cluster.
 
-    An engine is called with the work and the jobs, and returns one `JobResult` for each job, in any order. It
-    should take the next job from the iterator only when it can play another episode, because the run stops
-    handing out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is an
-    engine, too.
+    Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. It should
+    take the next job from the iterator only when it can play another episode, because the run stops handing
+    out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is also an engine.
 
     Optional attributes:
 
@@ -123,13 +122,13 @@ os.register_at_fork(after_in_child=_forget)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all episodes of a run have in common, as plain values. Call a `Work` with a job to play the job.
+    """What all episodes of a run have in common, as plain values. Calling a `Work` with a job plays the job.
 
     A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
     calls `lost` for a job whose worker has died too often.
 
     Attributes:
-        key: a unique key by which each process finds what it has opened for the run.
+        key: a unique key that each process uses to find what it has opened for the run.
         game: the name of the registered game.
         settings: the game's settings as JSON.
         players: the spec of each seat's player; for an empty seat, ""; for an object, the name of the class.
@@ -148,7 +147,7 @@ class Work:
     contents: Mapping[str, Any]
 
     def open(self) -> None:
-        """Load the tasks and prepare the players in this process. Further calls do nothing.
+        """Load the tasks and prepare the players in this process. Calling this again does nothing.
 
         Raises:
             InputError: data or a player cannot be used here, or the data or the code differ from the run's.
@@ -157,7 +156,7 @@ class Work:
         self._place()
 
     def play(self, job: Job) -> JobResult:
-        """Play the episode of a job, and start the episode over if a server is lost.
+        """Play the episode of a job, starting over if a server is lost.
 
         Raises:
             InputError: the same errors as from `open`.
@@ -200,7 +199,7 @@ class Work:
 
         Args:
             arena: the run's tasks.
-            seating: makes the run's players; None if other processes play the jobs.
+            seating: the object that makes the run's players; None if other processes play the jobs.
         """
         with _lock:
             _runs[self.key] = arena
@@ -300,7 +299,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of the data and code that the episodes use. They do not depend on the folders."""
+    """Return digests of the data and code that the episodes use. Digests do not depend on folder paths."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {

@@ -15,10 +15,10 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
-    """Makes new players for each episode of a run.
+    """A factory that makes new players for each episode of a run.
 
-    Players given as a spec share the process that holds private tasks only if they ship with birdenv. Of all
-    players, only one in the evaluated seat with `sees_private` is given the private half of a task.
+    Players given as a spec share the process that holds private tasks only if they ship with birdenv. Only a
+    player in the evaluated seat that has `sees_private` set is given the private half of a task.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Seating:
     def players(
         self, dialogue: Dialogue, instance_id: str, *, seed: int, repeat: int = 0
     ) -> Sequence[Player | None]:
-        """Make the players of an episode, and return them by seat; an empty seat has None.
+        """Make the players for an episode. Return a player for each seat, or None for an empty seat.
 
         Raises:
             SeatError: a player cannot be made.
@@ -86,7 +86,7 @@ class Seating:
         return made
 
     def close(self) -> None:
-        """End the child processes in which players run."""
+        """End the child processes that players run in."""
         for processes in self._processes:
             processes.close()
 

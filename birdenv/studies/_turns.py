@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -18,11 +17,13 @@ from birdenv.studies.study._study import Study
 
 T = TypeVar("T")
 
-_idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the queues of idle threads
-
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Call a function in an idle thread, or in a new thread if none is idle, and return its result."""
+    """Call a function in a new thread, and return the function's result.
+
+    Daemon threads, unlike those of `asyncio.to_thread`, do not keep a server from ending while a player
+    thinks.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -43,19 +44,8 @@ async def in_thread(act: Callable[[], T]) -> T:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, value, error)
 
-    try:
-        door = _idle.pop()
-    except IndexError:
-        door = SimpleQueue()
-        threading.Thread(target=_serve, args=(door,), daemon=True).start()
-    door.put(run)
+    threading.Thread(target=run, daemon=True).start()
     return await future
-
-
-def _serve(door: SimpleQueue[Callable[[], None]]) -> None:
-    while True:
-        door.get()()
-        _idle.append(door)
 
 
 class Turnstile:

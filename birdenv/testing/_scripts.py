@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from birdenv.checks import read_as
 from birdenv.dialogue import make_game
-from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json
 from birdenv.users import Brief, RuleUser
 from birdenv.users.decoder import OUT_OF_SCOPE
@@ -179,10 +179,7 @@ def read_script(path: Path) -> ServerScript:
     Raises:
         InputError: the file cannot be read, or a field is wrong; the message names the field.
     """
-    try:
-        return ServerScript.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_fault(error, ServerScript.model_fields)}") from None
+    return read_as(ServerScript, read_json(path), path)
 
 
 def demo_script(model: str = "scripted") -> ServerScript:

@@ -8,9 +8,18 @@
 `users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, BriefNotes, Call, UserStyle
-from birdenv.users._rule_player import TEMPERAMENTS, RulePlayer, rule_player
-from birdenv.users.decoder import ASKING_BACK, RuleUser
+
+if TYPE_CHECKING:
+    from birdenv.users._rule_player import TEMPERAMENTS, RulePlayer, rule_player
+    from birdenv.users.decoder import ASKING_BACK, RuleUser
+
+_DECODER = ("ASKING_BACK", "RuleUser")
 
 __all__ = [
     "ASKING_BACK",
@@ -27,3 +36,10 @@ __all__ = [
     "UserStyle",
     "rule_player",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:  # imported on first use, to keep the help of commands fast
+        module = "decoder" if name in _DECODER else "_rule_player"
+        return getattr(importlib.import_module(f"birdenv.users.{module}"), name)
+    raise AttributeError(f"module 'birdenv.users' has no attribute {name!r}")

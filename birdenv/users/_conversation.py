@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
@@ -119,10 +119,8 @@ class Conversation:
         if not parts and (places or _OTHERS.search(text)):
             parts = self.waiting or [Part(message, Choice("unclear"))]
         return [
-            part
-            if part.choice is not None
-            else Part(part.text, understand(self.brief, take_apart(part.text)))
-            for part in parts
+            one if one.choice else Part(one.text, understand(self.brief, take_apart(one.text)))
+            for one in parts
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
@@ -130,7 +128,12 @@ class Conversation:
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
-        if choice.call == "unclear" or (choice.tells is False and not _asks_for_more(asked, choice)):
+        if choice.call == "unclear" or not (
+            choice.tells
+            or choice is NEVER
+            or is_out_of_scope(asked.said)
+            or not GENERIC_STEMS.issuperset(asked.content)  # asks for more than a reference could answer
+        ):
             choice = self._referred(asked) or choice
         elif choice.share < SURE and (match := _YOU_SAID.match(asked.text)):
             rest = understand(self.brief, take_apart(match["rest"]))
@@ -141,26 +144,21 @@ class Conversation:
         return Part(part.text, choice, asked)
 
     def _referred(self, asked: Question) -> Choice | None:
-        """Return what "yes, but at least?" or "so 41 is out?" is about: what was told last."""
-        if not self._last and not self.told:
-            return None
-        refers = asked.guesses or _REFERS.search(asked.text)
-        return self._meant_of_several(asked.text, self._last or self.told[-1:]) if refers else None
+        """Return what "yes, but at least?" or "so 41 is out?" is about: what was told last.
 
-    def _meant_of_several(self, text: str, several: Sequence[Choice]) -> Choice:
-        """Of what was told last the point that a question has a word of, if it is one only; else the last."""
-        said = set(map(stem, content_words(words(text)))) - GENERIC_STEMS
+        If several points were told at once, it is the only one that shares a word with the question, or else
+        the last one.
+        """
+        several = self._last or self.told[-1:]
+        if not several or not (asked.guesses or _REFERS.search(asked.text)):
+            return None
+        said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
         return meant[0] if len(meant) == 1 else several[-1]
 
     def _stems_of(self, choice: Choice) -> Iterator[str]:
         for sql in choice.granted():
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
-
-
-def _asks_for_more(asked: Question, choice: Choice) -> bool:
-    """Return whether a refused question asks for something that what was told before does not answer."""
-    return choice is NEVER or is_out_of_scope(asked.said) or not GENERIC_STEMS.issuperset(asked.content)
 
 
 _YOU_SAID = re.compile(
@@ -181,8 +179,10 @@ def _places(text: str, size: int) -> Iterator[int]:
             yield size - 1
         elif match["letter"]:
             yield "abcde".index(match["letter"])
-        elif match["digit"] or int(match["number"] or match["alone"]) <= size:
-            yield int(match["digit"] or match["number"] or match["alone"]) - 1
+        else:
+            number = int(match["digit"] or match["number"] or match["alone"])
+            if match["digit"] or number <= size:
+                yield number - 1
 
 
 def ordinal(place: int) -> str:
@@ -210,6 +210,8 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     The answer is empty unless the question names the condition by its term and asks nothing else, such as
     "still only the roomy ones?".
     """
+    if not brief.inherited:
+        return ""
     keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
     if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""

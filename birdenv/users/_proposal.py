@@ -23,6 +23,7 @@ from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
+    NUMBERS,
     clean,
     content_words,
     stem,
@@ -44,10 +45,8 @@ _CHOICE = re.compile(
     r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)"
 )
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
-_SPELT = {
-    word: str(number)
-    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
+_PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
+_SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
 _SPELT_OUT = re.compile(r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)")
 _BOUNDS = (
     (">=", re.compile(r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b")),
@@ -57,10 +56,8 @@ _BOUNDS = (
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
-_APPROVING = frozenset(
-    map(stem, "right correct ok okay yes true agreed enough sufficient complete it all".split())
-)
-"""The last words of texts that `_APPROVAL` fits: cheaper to look at than to try the pattern everywhere."""
+_LONGEST_APPROVAL = 24
+"""Characters at the end of a text in which an approval is looked for."""
 
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
@@ -73,20 +70,14 @@ _ASKS_FOR_USE = re.compile(
 
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
-_DIRECTIONS = (
-    (
-        True,
-        re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
+_DIRECTIONS = {
+    True: re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
+    False: re.compile(
+        r"\b(?:ascending|alphabetical\w*|a to z)\b"
+        r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
     ),
-    (
-        False,
-        re.compile(
-            r"\b(?:ascending|alphabetical\w*|a to z)\b"
-            r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
-        ),
-    ),
-)
-"""Whether an order is descending, and how people say so."""
+}
+"""How people say that an order is descending, or that it is ascending."""
 
 _ONCE = re.compile(
     r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
@@ -107,25 +98,19 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
     If the answer only repeats a sentence of the request, the result is "Yes" if the sentence contains all
     distinctive words of the question, and empty otherwise.
     """
-    if not choice.tells:
-        return ""
     asked = take_apart(question) if isinstance(question, str) else question
-    if not choice.answer:
-        clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-        known = frozenset[frozenset[str]]()
-        if brief is not None:
-            known = _known(brief.identifiers, brief.notes)
-            if choice.items:  # the words of the request propose nothing new
-                given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
-                known = frozenset(name for name in known if not name <= given)
-        return verdict(asked, choice.granted(), clause, known)
-    if not choice.answer.startswith(SAID):
+    if not choice.tells or not _proposes(asked):
         return ""
-    if not _proposes(asked):
-        return ""
-    told = _stems_of(clean(choice.answer))
-    said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
-    return "Yes" if len(said) > 1 and said <= told else ""
+    if choice.answer:
+        said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+        repeats = choice.answer.startswith(SAID) and len(said) > 1 and said <= _stems_of(clean(choice.answer))
+        return "Yes" if repeats else ""
+    clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
+    known = _known(brief.identifiers, brief.notes) if brief is not None else frozenset()
+    if brief is not None and choice.items:  # the words of the request propose nothing new
+        given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
+        known = frozenset(name for name in known if not name <= given)
+    return verdict(asked, choice.granted(), clause, known)
 
 
 def _stems_of(text: str) -> frozenset[str]:
@@ -143,7 +128,7 @@ def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[f
 def _proposes(asked: Question) -> bool:
     """Return whether a question proposes one thing."""
     text = asked.text
-    proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(asked)
+    proposes = asked.confirms or _PROPOSAL.match(text) or _APPROVAL.search(text[-_LONGEST_APPROVAL:])
     return bool(proposes) and not _CHOICE.search(text)
 
 
@@ -169,13 +154,10 @@ def verdict(
     >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
     'Yes'
     """
-    if len(snippets) != 1:
-        return ""
     asked = take_apart(question) if isinstance(question, str) else question
-    text = asked.text
-    if not _proposes(asked):
+    if len(snippets) != 1 or not _proposes(asked):
         return ""
-    tokens = _tokens(snippets[0])
+    text, tokens = asked.text, _tokens(snippets[0])
     clause = clause or _CLAUSES.get(tokens[0].key if tokens else "", "")
     if clause != "output" and _ASKS_FOR_USE.search(text):
         return ""
@@ -192,14 +174,14 @@ def verdict(
     if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
     if dates:
-        real_dates = {
-            token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)
-        }
-        return ("Yes" if dates <= real_dates else "No") if real_dates else ""
+        real = {token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)}
+        return "Yes" if real and dates <= real else "No" if real else ""
     if proposed:
-        real = {Decimal(token.text) for token in tokens if _is_number(token)}
-        if not all(number in real or (percent and number / 100 in real) for number, percent in proposed):
-            return "No" if real else ""
+        numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
+        if not all(
+            number in numbers or (percent and number / 100 in numbers) for number, percent in proposed
+        ):
+            return "No" if numbers else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
 
@@ -208,11 +190,6 @@ _NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
 _MISSING = re.compile(r"\b(?:without|missing|empty|blanks?|null|no|not|un\w+)\b")
 _LEFT_OUT = re.compile(r"\b(?:leav\w+ out|left out|exclu\w+|skip\w*|ignor\w+|drop\w*|remov\w+|omit\w*)\b")
 _KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
-
-
-def _is_approved(asked: Question) -> bool:
-    """Return whether a question asks for approval at its end."""
-    return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
 
 _LISTS = frozenset({"output", "group", "order", "tie"})
@@ -234,9 +211,11 @@ def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
         return ()
     part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
     items = (part or tree).expressions or [tree]
-    spoken = ((item, verbalise(item.sql())) for item in items)
-    stems = (_names_in(item) or frozenset(map(stem, content_words(words(said)))) for item, said in spoken)
-    return tuple((one, bool(item.args.get("desc"))) for one, item in zip(stems, items, strict=True))
+    return tuple((_names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
+
+
+def _said(sql: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(verbalise(sql)))))
 
 
 def _names_in(tree: Node | None) -> frozenset[str]:
@@ -268,7 +247,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         return "No"
     named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
     if clause in ("order", "tie"):
-        downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
+        downs = [down for down, pattern in _DIRECTIONS.items() if pattern.search(text)]
         if len(downs) == 1 and items:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
             if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
@@ -290,10 +269,6 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
 _TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 _OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
 _SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
-
-
-def _is_number(token: LexicalUnit) -> bool:
-    return token.kind == "number" and re.fullmatch(r"\d+(\.\d+)?", token.text) is not None
 
 
 def _numbers(text: str) -> list[tuple[Decimal, bool]]:

@@ -11,11 +11,12 @@ from typing import Final
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
+from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
-from birdenv.users.understanding import ANSWERED, Part, take_apart
+from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
@@ -29,8 +30,7 @@ TEMPERAMENTS: Final = {
 _QUESTIONS_OF_BUSY = 3
 """So many questions the user `rule:busy` answers before it leaves."""
 
-_QUOTED = re.compile(r"'(?:[^']|'')*'?")
-_NUMBER = re.compile(r"(?<![\w.'])\d+(?:\.\d+)?(?![\w.'])")
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
 """What a busy user says at last."""
@@ -77,14 +77,12 @@ def misremembered(snippet: str) -> str | None:
     >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
     "b.seats >= 41 AND b.opened >= '2024-01-01'"
     """
-    hidden = _QUOTED.sub(lambda match: "x" * len(match.group()), snippet)
-    found = list(_NUMBER.finditer(hidden))
-    if not found or not re.search(r"[<>=]", snippet):
+    numbers = [one for one in tokens(snippet) if one.kind == "number" and _PLAIN.fullmatch(one.text)]
+    if not numbers or not re.search(r"[<>=]", snippet):
         return None
-    last = found[-1]
-    whole, _, fraction = last.group().partition(".")
-    wrong = f"{whole}.{fraction}1" if fraction else str(int(whole) + 1)
-    return snippet[: last.start()] + wrong + snippet[last.end() :]
+    *_, (_, number, end) = numbers
+    wrong = f"{number}1" if "." in number else str(int(number) + 1)
+    return snippet[: end - len(number)] + wrong + snippet[end:]
 
 
 _CONFIRM = re.compile(
@@ -115,7 +113,7 @@ class RulePlayer:
         at = min(view.phase, len(self._briefs)) - 1
         brief = self._briefs[at]
         conversation = self._conversations[at] if brief.converses else Conversation(brief)
-        answer = self._reply(conversation, _last_question(view))
+        answer = self._reply(conversation, last_question(view))
         text = answer.text
         if brief.style == "chatty" and answer.granted:
             text = chatty(text, self._rng)
@@ -134,42 +132,39 @@ class RulePlayer:
 
     def _answer(self, conversation: Conversation, part: Part) -> Answer:
         """Answer one question."""
-        temper, choice = self._temperament, part.choice
+        brief, choice = conversation.brief, part.choice
         assert choice is not None
-        if not conversation.brief.converses:
+        if not brief.converses:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
-            return Answer(decode(choice, conversation.brief), choice.call, choice.target, choice.granted())
+            return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
         if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
             choice = conversation.told[-1]
         again = conversation.was_told(choice)
         conversation.remember(choice)
-        if temper.name == "vague" and choice.call == "labelled" and not again:
+        if self._temperament.name == "vague" and choice.call == "labelled" and not again:
             term = " ".join(choice.items[0].term.split())
-            return Answer(
-                f"By '{term}' I mean the usual thing. Do you need it exactly?",
-                "labelled",
-                choice.target,
-            )
-        granted = choice.granted()
-        if temper.name == "mistaken" and not again and len(choice.items) == 1:
+            text = f"By '{term}' I mean the usual thing. Do you need it exactly?"
+            return Answer(text, "labelled", choice.target)
+        text = self._words(choice, part, again, brief)
+        return Answer(text, choice.call, choice.target, choice.granted())
+
+    def _words(self, choice: Choice, part: Part, again: bool, brief: Brief) -> str:
+        name, text = self._temperament.name, decode(choice, brief)
+        if name == "mistaken" and not again and len(choice.items) == 1:
             wrong = misremembered(choice.items[0].snippet)
             if wrong is not None:
                 item = replace(choice.items[0], snippet=wrong)
-                text = decode(replace(choice, items=(item,)), conversation.brief)
-                return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
-        text = decode(choice, conversation.brief)
+                return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
-        said = still_holds(asked, choice, conversation.brief) or agreed(asked, choice, conversation.brief)
-        if said and temper.name == "literal":
-            text = f"{said}."
-        elif temper.name == "mistaken" and again:
-            text = f"I have looked it up. {text}"
-        elif said:
-            text = f"{said}. {text}"
-        elif again:
-            text = said_again(choice, conversation.brief)
-        return Answer(text, choice.call, choice.target, granted)
+        said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
+        if said and name == "literal":
+            return f"{said}."
+        if name == "mistaken" and again:
+            return f"I have looked it up. {text}"
+        if said:
+            return f"{said}. {text}"
+        return said_again(choice, brief) if again else text
 
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")
@@ -214,11 +209,10 @@ def _waiting(answered: int, asked: int, told: bool) -> str:
     return f"{done} {rest}"
 
 
-def _last_question(view: View) -> str:
-    for event in reversed(view.heard):
-        if event.action == "clarify":
-            return event.data if isinstance(event.data, str) else ""
-    return view.message
+def last_question(view: View) -> str:
+    """Return the system's last question, word for word."""
+    asked = next((event.data for event in reversed(view.heard) if event.action == "clarify"), view.message)
+    return asked if isinstance(asked, str) else ""
 
 
 @plays("c-interact", "a-interact")
@@ -230,12 +224,23 @@ def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
             can use.
     """
     temperament = read_temperament(argument)
-    briefs = context.brief
-    if not isinstance(briefs, tuple) or not all(isinstance(brief, Brief) for brief in briefs):
-        raise InputError(
-            f"the user `rule` plays the user's seat of c-interact and a-interact, not {context.game}"
-        )
-    return RulePlayer(briefs, temperament, context.rng)
+    return RulePlayer(briefs_of(context), temperament, context.rng)
+
+
+def knows_a_request(context: PlayerContext) -> bool:
+    """Return True if the seat belongs to a user who made an ambiguous request."""
+    return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
+
+
+def briefs_of(context: PlayerContext) -> Sequence[Brief]:
+    """Return what the user knows in each phase.
+
+    Raises:
+        InputError: the seat does not belong to a user who made an ambiguous request.
+    """
+    if not knows_a_request(context):
+        raise InputError(f"this user plays the user's seat of c-interact and a-interact, not {context.game}")
+    return tuple(context.brief)
 
 
 _OPENINGS: Final = (

@@ -48,18 +48,16 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(brief, part.sql, clause=part.clause)
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
-    if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
-        sentences += [_NOTHING_ELSE] * _changes_rows(brief.gold)
-    elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):
-        sentences.append(_OTHERS)
+    if brief.style != "terse" and _changes_rows(brief.gold):
+        if any(part.clause == "assign" for part in choice.parts):
+            sentences.append(_NOTHING_ELSE)
+        elif _has_condition(choice, brief):
+            sentences.append(_OTHERS)
     return " ".join(sentences)
 
 
-def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
-    """Return whether a choice is a condition on the rows that the gold SQL changes or deletes."""
-    return _changes_rows(brief.gold) and any(
-        in_words(sql, brief).form == "condition" for sql in choice.granted()
-    )
+def _has_condition(choice: Choice, brief: Brief) -> bool:
+    return any(in_words(sql, brief).form == "condition" for sql in choice.granted())
 
 
 @lru_cache(maxsize=256)
@@ -107,7 +105,7 @@ def said_again(choice: Choice, brief: Brief) -> str:
     said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
-    return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
+    return f"{said} {_OTHERS}" if _changes_rows(brief.gold) and _has_condition(choice, brief) else said
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:

@@ -15,62 +15,34 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from importlib import resources
 
 _MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
 _UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
-_ENDS = re.compile(
-    r"(?:registry|ref|reg|refs|score|status|state|stat|rate|count|cnt|level|lvl|type|kind|code|key|mark|tag|link|node"
-    r"|pct|percent|ratio|freq|hrs|hours|mins?|secs?|days?|date|time|dt|usd|val|value|idx|index|num|flag|name|label"
-    r"|trace|tally|span|pivot|size|range|risk|data|profile|history|hist|amt|cost|sum|total|sensitivity|metrics"
-    r"|degrees|deg|kmh|mhz|hz|khz|ppb|kwh|mw|kw|db|dbm|mm|cm|km|kg|tons|lpm|rpm|kpa|hpa|pa|mb|gb|ms|temp|tempc|rh"
-    r"|assess|audit|comp|conf|meth|method|prob|prof|qual|res|resp|sense|sess|sys|test|usage|use|plan|stage|notes?"
-    r"|reqs|prior|priority|operation|environment|measure|market|spot|quote|detail|details)$"
-)
-_STARTS = re.compile(
-    r"^(?:acc|acct|avg|auth|batt|cert|comm|comp|conserve|cur|cust|dev|dist|elec|emp|env|eq|exp|geo|hist|hrs?|idx"
-    r"|int|inv|lat|lon|maint|max|min|mkt|mod|msg|net|num|obs|oper|ops|opt|org|perf|phys|pow|pub|reg|res|resp|sec"
-    r"|sens|sess|sig|soc|src|stat|sub|surf|sys|tech|temp|tot|trans|trk|tx|upd|usr|veh|vend|vol)"
-)
+_SECTION = re.compile(r"(?ms)^\[(.+?)\]\n(.*?)(?=^\[|\Z)")
+
+
+def read_sections(package: str, name: str) -> dict[str, str]:
+    """Return the sections of a text file of a package. Each begins with a line of its title in brackets."""
+    return dict(_SECTION.findall((resources.files(package) / name).read_text(encoding="utf-8")))
+
+
+_WORDS = read_sections("birdenv.users", "words_of_names.txt")
+
+
+def words_of_names(section: str) -> list[str]:
+    """Return the entries of a section of `words_of_names.txt`."""
+    return _WORDS[section].split()
+
+
+_ENDS = re.compile(rf"(?:{'|'.join(words_of_names('last parts of names'))})$")
+_STARTS = re.compile(rf"^(?:{'|'.join(words_of_names('first parts of names'))})")
 _ENGLISH_ENDING = re.compile(
     r"(?:tion|ment|[ae]nc[ey]|ity|ies|ics?|ing|ness|ship|[ai]ble|[oa]ry|[oe]rs?|ure|al|age|ous|ive|ate|[ae]nt|is[tm]"
     r"|logy|graphy|ees?|ed|ly|ful|one|ide|ine|ise|ize|house|hold|stamp|work|ite|ship|dom|hood|ward|less|like|ese"
     r"|ure|ile|ude)s?$"
 )
-_ORDINARY = frozenset(
-    """account activity address age alert amount article assessment audit author average balance battery
-    behavior buyer candidate card category certificate channel city class client code comment commerce
-    communication community company compare complete compliance compute condition consistent contact
-    content contract control cost count country coupon course current customer customise cycle data date
-    day days degree delay delivery density detail device discount discover disease distance distribution
-    district documents dose duration education efficiency electrical email employee employer encounter
-    energy engagement engine engineer environment equipment error estimate event events exchange expense
-    expert express facilities facility factor fans fee field film financial format frequency fund game
-    genre grade grant group handler health height history holder hospital hour house household humidity
-    image impact incident income index insurance interaction interest international inventory inverter
-    invest investigation investment invoice issue item job journey judge kind label language latitude
-    length level light link list loan location longitude maintenance manager manufacturer market mass
-    matches material maximum mechanical member membership message method metric minimum model module
-    moment month mood movie museum name network news note number observatories observatory occupation
-    office operate operation operator option order organ organisation organization original owner
-    package panel parameter parent partner patient patients payment peak people performance period person
-    personnel phase phone photo place plan planet plant platform player policy position power premium
-    presentation pressure price priority problem process product profile program project property
-    provider publisher purchase purpose quality quantity quarter question radius rank rate ratio reading
-    reason recommendation record reference refund region registration relation remark report request
-    reserve resolve resource response result return revenue review risk robot role route rule sales
-    sample satisfaction scale scan schedule school scientific score season seat section sector security
-    segment seller sensor separate service session sex share shift shipment shop show showcase side
-    signal site sites size skill snapshot source space speed stage standard star start state station
-    status step stock storage store structure student subject submit subscriber summarise summary
-    supplier supplies supply surface survey system target task team technical technique telescope
-    temperature temporary test text ticket tier time timestamp title tool topic total tournament track
-    trader training transaction transfer transform transmission transport transportation treatment trend
-    trial trip type unit update usage user vaccine value vehicle vendor venue version video view visit
-    visitor volume vote wage warehouse warning water weather weight window winner word worker world year
-    zone""".split()
-)
-
-
+_ORDINARY = frozenset(words_of_names("ordinary words"))
 _ENDINGS = frozenset(
     "s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split()
 )

@@ -19,7 +19,7 @@ from birdenv.benchmarks import verify_records
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate, read_concepts
 from birdenv.benchmarks.generator._families import Family, Meaning, VaguePart, demo_concepts
 from birdenv.benchmarks.generator._task_records import GeneratedFollowUp, family_records
-from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
+from birdenv.benchmarks.generator._wording import _FORMS
 from birdenv.dialogue import make_game
 from birdenv.envs.candidates import phrases
 from birdenv.errors import InputError
@@ -127,8 +127,9 @@ def test_new_forms_are_new(folder: Folder, records: list[dict[str, Any]]) -> Non
     new = read_records(folder / NEW_FORMS_FILE)
     assert [task["sol_sql"] for task in new] == [task["sol_sql"] for task in records]
     assert not {task["amb_user_query"] for task in new} & {task["amb_user_query"] for task in records}
-    assert not set(_REMARKS) & set(_HELD_OUT_REMARKS)
-    assert not any(remark in task["amb_user_query"] for task in new for remark in _REMARKS)
+    remarks = _FORMS["training"]["remarks"]
+    assert not set(remarks) & set(_FORMS["testing"]["remarks"])
+    assert not any(remark in task["amb_user_query"] for task in new for remark in remarks)
 
 
 def test_no_family_is_on_two_sides_of_a_split(folder: Folder, records: list[dict[str, Any]]) -> None:

@@ -144,3 +144,16 @@ def test_a_prompt_says_what_is_wrong_with_it(tmp_path: Path) -> None:
         Prompt("{{ nothing }}", "mine").render(game="bird")
     with pytest.raises(InputError, match="mine"):
         Prompt("{{ game.__class__.__mro__[1].__subclasses__() }}", "mine").render(game="bird")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"run_tokens": 0}, "run_tokens must be at least 1, got 0"),
+        ({"prompts": "short"}, "prompts 'short' is unknown; known: full, compact"),
+        ({"modle": "a"}, "a model has no setting 'modle'; its settings: model, "),
+    ],
+)
+def test_settings_that_cannot_be_used_are_named(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ModelSettings(**settings)

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from birdenv.errors import InputError, first_fault
+from birdenv.checks import read_as
 from birdenv.files import parse_json, read_text
 
 _CONTENT: Final = Path(__file__).parent / "concepts"
@@ -123,10 +123,7 @@ def read_concepts(path: Path) -> Concepts:
     Raises:
         InputError: the file cannot be read, or a field is not valid.
     """
-    try:
-        return Concepts.model_validate(parse_json(read_text(path), str(path)))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_fault(error, Concepts.model_fields)}") from None
+    return read_as(Concepts, parse_json(read_text(path), str(path)), path)
 
 
 Values = Mapping[str, Sequence[Any]]

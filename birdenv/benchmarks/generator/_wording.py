@@ -6,70 +6,17 @@ Many requests also contain remarks that ask for nothing, so not every unknown wo
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from random import Random
 from typing import Final
 
 from birdenv.benchmarks.generator._families import Family, VaguePart
 
 _WITH_REMARK, _WITH_TAIL = 0.6, 0.6  # the shares of requests with a remark, and with a tail
-_REMARKS: Final = (
-    "We are preparing the annual report.",
-    "The board meets on Friday and wants figures.",
-    "I am new in the back office.",
-    "This is for the spring newsletter.",
-    "A journalist has sent us an enquiry.",
-    "Our auditor keeps coming back to me.",
-    "Sorry to bother you again before the weekend.",
-    "The volunteers have asked for an overview.",
-    "We have a strategy workshop next week.",
-    "Somebody spilled coffee over my old printout.",
+_FORMS: Final[dict[str, dict[str, list[str]]]] = json.loads(
+    (Path(__file__).parent / "wording.json").read_text(encoding="utf-8")
 )
-_HELD_OUT_REMARKS: Final = (
-    "The mayor is coming for a visit.",
-    "I promised my colleague a quick summary.",
-    "Budget talks begin tomorrow morning.",
-    "There was a puzzled letter from a sponsor.",
-)
-_TAILS: Final = (
-    "for the newsletter",
-    "as agreed with the treasurer",
-    "for Marta and her team",
-    "in time for the workshop",
-    "because of a complaint",
-    "for the green folder",
-    "as a favour",
-    "for my talk in Bremen",
-)
-_HELD_OUT_TAILS: Final = ("for the sponsor", "as a small experiment", "because of the moving plans")
-_SHOWING: Final = (
-    "Which {rows} are there? Give the {keys} and the {measure}.",
-    "Show the {keys} and the {measure} of the {rows}.",
-    "I need the {measure} of our {rows}, next to the {keys}.",
-    "What is the {measure} of the {rows}? Start with the {keys}.",
-    "List the {keys} for the {rows}, along with the {measure}.",
-    "For each of the {rows}, tell me the {keys} and the {measure}.",
-)
-_HELD_OUT_SHOWING: Final = (
-    "Could you pull the {measure} for all {rows}, by {keys}?",
-    "We would like to see {keys} and {measure}, but only for the {rows}.",
-    "Please put the {keys} and the {measure} of those {rows} side by side.",
-)
-_LISTING: Final = (
-    "Which {rows} are there? Give the {keys}.",
-    "Show the {keys} of the {rows}.",
-    "I need a list of our {rows}, with the {keys}.",
-    "List the {keys} for the {rows}.",
-)
-_HELD_OUT_LISTING: Final = (
-    "Could you pull all {rows}, by {keys}?",
-    "We would like to see the {keys}, but only for the {rows}.",
-)
-_CHANGING: Final = (
-    "Mark the {rows} {change}.",
-    "Please record the {rows} {change}.",
-    "From today on, all {rows} count {change}: update the table.",
-)
-_HELD_OUT_CHANGING: Final = ("Could you enter the {rows} {change}?", "Set the {rows} down {change}, please.")
 _CLEAR: Final = {True: "Mark the {rows} {change}.", False: "Show the {keys}{measure} of the {rows}."}
 
 
@@ -81,25 +28,20 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
         rng: the random generator.
         held_out: whether to use the sentence forms held out for testing.
     """
-    forms: tuple[str, ...]
-    if family.change is not None:
-        forms = _HELD_OUT_CHANGING if held_out else _CHANGING
-    elif family.points[-1].is_trait:
-        forms = _HELD_OUT_LISTING if held_out else _LISTING
-    else:
-        forms = _HELD_OUT_SHOWING if held_out else _SHOWING
-    sentence = rng.choice(forms).format(
+    forms = _FORMS["testing" if held_out else "training"]
+    kind = "listing" if family.points[-1].is_trait else "showing"
+    sentence = rng.choice(forms["changing" if family.change is not None else kind]).format(
         rows=_rows(family, rng),
         keys=_keys(family),
         measure=_measure(family.points[-1]),
         change=family.change[0] if family.change else "",
     )
     if rng.random() < _WITH_TAIL:
-        tail = rng.choice(_HELD_OUT_TAILS if held_out else _TAILS)
+        tail = rng.choice(forms["tails"])
         sentence = f"{sentence[:-1]} {tail}{sentence[-1]}"
     parts = [sentence[0].upper() + sentence[1:]]
     if rng.random() < _WITH_REMARK:
-        parts.insert(rng.randrange(2), rng.choice(_HELD_OUT_REMARKS if held_out else _REMARKS))
+        parts.insert(rng.randrange(2), rng.choice(forms["remarks"]))
     return " ".join(parts)
 
 

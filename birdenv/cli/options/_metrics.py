@@ -1,4 +1,4 @@
-"""Options of the commands that score SQL: additional metrics, and the rules of EM and ESM.
+"""Options for commands that score SQL: additional metrics, and the rules of EM and ESM.
 
 Modules that only scoring needs are imported where they are used, so that `--help` is quick.
 """
@@ -83,7 +83,7 @@ class MatchOptions:
     ] = "exact"
 
     def rules(self) -> PairRules:
-        """Return the rules of comparison that the options select.
+        """Return the comparison rules that the options select.
 
         Raises:
             InputError: an option has an unknown value.
@@ -122,7 +122,7 @@ class Asked:
 
     Attributes:
         metrics: the metrics other than R-VES.
-        r_ves: True if R-VES is selected, too. It is measured separately, after the run.
+        r_ves: True if R-VES is also selected. It is measured separately, after the run.
     """
 
     metrics: tuple[Metric, ...]
@@ -139,7 +139,7 @@ class SpeedPair:
 
 
 def asked_for(option: str | None) -> Asked:
-    """Return the metrics that a value of `--metrics` names; no metrics for None.
+    """Return the metrics that the value of `--metrics` names, or no metrics if the value is None.
 
     Raises:
         InputError: a name is unknown.
@@ -164,7 +164,7 @@ def measure_speeds(
     Args:
         pairs: the pairs.
         source: the databases.
-        runs: how often each query runs.
+        runs: the number of times that each query runs.
         limits: the limits of a query; None for the defaults.
     """
     from birdenv.databases import Limits
@@ -196,7 +196,7 @@ def add_r_ves(
         directory: the run folder.
         tasks: the tasks of the run, which have the gold.
         records: the lines of the run's runs.jsonl.
-        runs: how often each query runs.
+        runs: the number of times that each query runs.
     """
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (

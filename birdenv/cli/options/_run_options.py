@@ -42,7 +42,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Open the databases in a folder with the dialect and server of the options, and print what is loaded.
+    """Open the databases in a folder on the engine that the options name, and print what is loaded.
 
     Raises the errors of `birdenv.databases.open_source`.
     """
@@ -110,7 +110,7 @@ Output = Annotated[
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options with which a run was started, so that `--resume` can use them.
+    """Return the options that a run was started with, so that `--resume` can use them.
 
     Raises:
         InputError: there is no such run, or a different command started it.
@@ -134,7 +134,7 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name and the options of a command, without passwords, as a part of `config.json`.
+    """Return the name and the options of a command, without passwords, for `config.json`.
 
     `--resume` reads the options from there.
     """
@@ -190,7 +190,7 @@ def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> No
         others: the specs of the other players.
 
     Raises:
-        InputError: no player that an option concerns is a language model.
+        InputError: an option was given for a language model that does not play.
     """
     from birdenv.llm import ModelSettings
 

@@ -1,8 +1,8 @@
-"""A command whose options are the settings of a game, the settings of a run, and further groups of options.
+"""A command whose options are the settings of a game, the settings of a run, and other groups of options.
 
 Typer derives options from the parameters of a function. Here, the options depend on the game, which may be an
-argument of the command. Therefore, each group of options is made into a small Typer command, from which the
-settings command takes the options and the conversion of their values.
+argument of the command. Therefore, each group of options is made into a small Typer command, which supplies
+the settings command with the options and with code that converts their values.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
+from birdenv.checks import bounds_in_words
 from birdenv.cli.options._run_options import AgentOptions, RunFolder, options_of_run
-from birdenv.dialogue.games import Game, Option, Settings, bounds_in_words, checked_settings, find_game
+from birdenv.dialogue.games import Game, Option, Settings, find_game
 from birdenv.errors import InputError, SettingError
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
@@ -50,10 +51,10 @@ class Choices:
 
     Attributes:
         settings: the given settings of the game, by name.
-        players: the given players of the other seats, by the name of the seat.
-        groups: the values of each further group of options, as an instance of the group's class.
+        players: the given players for the other seats, by seat name.
+        groups: the values of each additional group of options, as an instance of the group's class.
         command: the name of the command.
-        given: the values of all options, by the name of the parameter.
+        given: the values of all options, by parameter name.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
@@ -81,18 +82,18 @@ class Choices:
         return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the values of the group of options that has the class `kind`."""
+        """Return the values of the option group whose class is `kind`."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return the values of the options, in a command whose class is `SettingsCommand`."""
+    """Return the values of the options for a command of the class `SettingsCommand`."""
     found: Choices = context.obj
     return found
 
 
 class SettingsCommand(TyperCommand):
-    """A command with an option for each setting of its game, and with further groups of options.
+    """A command with an option for each setting of its game, and with additional groups of options.
 
     The function of the command reads these options with `choices(context)`. Its own parameters are only the
     arguments and options that no game and no group has.
@@ -150,7 +151,7 @@ class SettingsCommand(TyperCommand):
             elif isinstance(declared, type):
                 given = {name: value for name, value in values.items() if value is not None}
                 with named_options(declared):
-                    found.groups.append(checked_settings(declared, "a run", given))
+                    found.groups.append(declared(**given))
             else:
                 found.groups.append(type(declared)(**values))
                 if hasattr(declared, "agent") and values["agent"] == declared.agent:

@@ -56,14 +56,22 @@ class ScenarioSettings(Settings):
         paths = (getattr(self, name, None) for name in _FILES)
         return file_identity(*(Path(path) for path in paths if path is not None))
 
-    def read(self) -> list[Scenario] | None:
-        """Return the scenarios in the file, or None if no file is set.
+    def generated(self) -> list[Scenario]:
+        """Generate the scenarios to use if no file is set.
 
         Raises:
-            InputError: the file cannot be used.
+            InputError: a file or a setting cannot be used.
+        """
+        raise NotImplementedError
+
+    def read(self) -> list[Scenario]:
+        """Return the scenarios in the file, or generated scenarios if no file is set.
+
+        Raises:
+            InputError: a file or a setting cannot be used.
         """
         if self.scenarios is None:
-            return None
+            return self.generated()
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:

@@ -159,6 +159,9 @@ class Kind(BaseModel):
 class DealSettings(ScenarioSettings):
     """Settings of DealOrNoDeal."""
 
+    def generated(self) -> list[Scenario]:
+        return generate(self.number, self.scenario_seed)
+
 
 def generate(number: int, seed: int = 0) -> list[Scenario]:
     """Generate scenarios with 5 to 7 things, whose total value is 10 points for each seat.
@@ -200,10 +203,7 @@ def load(settings: Any) -> ScenarioTasks:
     Raises:
         InputError: a file or a setting cannot be used.
     """
-    scenarios = settings.read()
-    if scenarios is None:
-        scenarios = generate(settings.number, settings.scenario_seed)
-    return ScenarioTasks(scenarios, settings, DealRules, list[Kind])
+    return ScenarioTasks(settings.read(), settings, DealRules, list[Kind])
 
 
 GAME = Game(

@@ -1,7 +1,7 @@
 """Convert the server's answers into values: errors, and rows within the limits on them.
 
-Values for which Python has no type stay text. Dates and times outside Python's calendar (infinity, BC, the
-year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
+Values of types that Python lacks stay text. Dates and times outside Python's calendar (infinity, BC, the year
+99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
 padding. JSON that is nested too deeply to be compared, hashed and written is an error.
 
 The databases and roles of episodes have unique names on the server. Error messages, and values of the types
@@ -45,7 +45,7 @@ def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Make a connection replace the keys of `shown` by their values, in all types that hold names."""
+    """Make a connection replace the keys of `shown` with their values, in all types that hold names."""
     written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
@@ -71,7 +71,7 @@ def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
 
 
 class _OrText(Loader):
-    """Converts a value as psycopg does, or leaves it as text if psycopg cannot convert it."""
+    """A loader that converts a value as psycopg does, or leaves it as text if psycopg cannot convert it."""
 
     def load(self, data: Any) -> Any:
         try:
@@ -81,7 +81,7 @@ class _OrText(Loader):
 
 
 class _IntervalOrText(_OrText, IntervalLoader):
-    """Leaves intervals with months or years as text, because a `timedelta` has no months."""
+    """A loader that leaves intervals with months or years as text, because a `timedelta` has no months."""
 
     def load(self, data: Any) -> Any:
         text = bytes(data)
@@ -91,7 +91,7 @@ class _IntervalOrText(_OrText, IntervalLoader):
 def levels_of_json(text: bytes) -> int:
     """Return the nesting depth of a JSON text, in linear time.
 
-    If the result is at most `MOST_LEVELS`, it is only an upper bound of the depth.
+    If the result is at most `MOST_LEVELS`, it is only an upper bound on the depth.
     """
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
@@ -104,7 +104,7 @@ def levels_of_json(text: bytes) -> int:
 
 
 class _Bounded(Loader):
-    """Loads JSON, and refuses JSON that is nested too deeply."""
+    """A JSON loader that refuses JSON that is nested too deeply."""
 
     def load(self, data: Any) -> Any:
         if levels_of_json(bytes(data)) > MOST_LEVELS:
@@ -185,7 +185,7 @@ class Rows:
     Args:
         values: the psycopg transformer that converts the values.
         allowance: the limits on rows and bytes.
-        sink: the receiver of the rows; None to collect them.
+        sink: the receiver for the rows; None to collect them.
     """
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
@@ -206,7 +206,7 @@ class Rows:
         """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the rows of one answer. `received` is a lower bound of all bytes received so far."""
+        """Read the rows of one answer. `received` is a lower bound on the number of bytes received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None
@@ -247,5 +247,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return the error for rows that exceed the limit on bytes."""
+    """Return the error for rows that exceed the byte limit."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

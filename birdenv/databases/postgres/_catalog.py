@@ -1,7 +1,7 @@
 """Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
 
-Names in the schema `public` are written without the schema. Objects of extensions are left out, and so are
-owners, rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
+Names in the schema `public` do not include the schema. Objects of extensions are left out, and so are owners,
+rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def read_state(
     Args:
         session: the session in which to read. No other code may use it at the same time.
         like: a state to compare with, or None. If the schemas differ, the contents are not read.
-        allowance: returns the limits on the next statement. Its limit on bytes also applies to all contents
-            together.
+        allowance: a function that returns the limits on the next statement. The limit on bytes also applies
+            to all contents together.
     """
     session.command("SET search_path = pg_catalog, pg_temp")
     try:

@@ -1,9 +1,9 @@
 """The PostgreSQL database of one episode. Every statement returns a value, and the template never changes.
 
 An episode starts in a database that it shares with other episodes, as a role that may only read. The first
-statement that is not a plain query, or that the shared database refuses, moves the episode to a clone of its
-own: that statement and all later ones run in the clone. Therefore everything that a statement can leave
-behind (transactions, temporary tables, settings, locks) is in the clone.
+statement that is not a plain query, or that the shared database refuses, moves the episode to its own clone:
+that statement and all later ones run in the clone. Therefore everything that a statement can leave behind
+(transactions, temporary tables, settings, locks) is in the clone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases._results import (
     Allowance,
     Checkpoint,
@@ -65,7 +66,7 @@ class EpisodeContext:
     copies: TemplateCopies
 
 
-class PostgresDatabase:
+class PostgresDatabase(ScannedDatabase):
     """The database of one episode, opened by `PostgresSource.open`. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
@@ -92,7 +93,7 @@ class PostgresDatabase:
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. A plain query with more rows is
         stopped; other statements run to completion. The time to make a clone for the first writing statement
@@ -119,8 +120,8 @@ class PostgresDatabase:
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
-        result is that of the last statement, or an empty result if there was no statement.
+        The first error ends the run and is returned; earlier statements are not undone. If there is no error,
+        the result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())
@@ -190,12 +191,6 @@ class PostgresDatabase:
         """Discard the episode's changes. Closing again does nothing."""
         self._let_go()
         self._is_closed = True
-
-    def __enter__(self) -> PostgresDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
         fault = text_fault(sql)

@@ -1,4 +1,4 @@
-"""SQL that revokes rights from agents, which PostgreSQL grants to every role by default.
+"""SQL that revokes rights that PostgreSQL grants to every role by default, so that agents lack them.
 
 The statements run once, as a superuser, in the database that is copied for episodes. Rights belong to a
 database, and are copied with it.

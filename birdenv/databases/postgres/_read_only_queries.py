@@ -1,12 +1,12 @@
 """Run read-only queries on an external PostgreSQL server, given by a connection string.
 
-Each query runs in a session of its own, so that nothing it leaves behind (settings, locks, temporary tables)
+Each query runs in its own session, so that nothing it leaves behind (settings, locks, temporary tables)
 affects the next query. Its transaction is read-only, and `SELECT 1` runs first, after which the transaction
 cannot be made writable. Before the query runs, a cursor is declared for it, which PostgreSQL allows only for
 a single plain query. (Rows are not fetched through the cursor, because the server would first write them to
 disk.)
 
-This does not restrict the role itself: a superuser's SELECT can read and write files of the server (see
+This does not restrict the role itself: a superuser's SELECT can read and write files on the server (see
 `ServerVersion.superuser`). Therefore connect as a role that may only read.
 """
 
@@ -75,8 +75,8 @@ class PostgresQueries:
         """Run one plain query (SELECT, WITH, VALUES or TABLE) under limits.
 
         Other statements are refused with a `denied` or a `syntax` error. Error messages end with the
-        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the fault of the
-        query, such as a second lost connection, is returned as a `NoAnswerError`.
+        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the query's
+        fault, such as a second lost connection, is returned as a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:

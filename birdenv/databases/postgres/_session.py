@@ -1,4 +1,4 @@
-"""Run the statements of agents in sessions with limits and fixed settings. Results are values."""
+"""Run agents' statements in sessions with limits and fixed settings. Results are values."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Session:
         self._connection.close()
 
     def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
-        """Run statements of birdenv itself. Return the first error, or None."""
+        """Run birdenv's own statements. Return the first error, or None."""
         failure = None
         for answer in self._connection.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)
@@ -130,9 +130,9 @@ class Session:
         Args:
             sql: the statement.
             allowance: the limits on the statement.
-            sink: receives the rows, if given; the result then has none.
-            to_its_end: run the statement to its end, even if it has returned enough rows, because it has
-                other effects.
+            sink: a receiver for the rows; the result then has no rows. None to return the rows in the result.
+            to_its_end: whether to run the statement to its end even if it has returned enough rows, because
+                it has other effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)
@@ -253,7 +253,7 @@ def open_session(
 
 
 def open_foreign_session(dsn: Dsn) -> Session:
-    """Connect to a database that birdenv did not create. Exceptions of psycopg are passed on.
+    """Connect to a database that birdenv did not create. Exceptions from psycopg are passed on.
 
     The caller must run `FOREIGN_SETTINGS` first, because a connection pooler accepts settings only as
     statements.

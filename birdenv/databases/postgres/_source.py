@@ -52,7 +52,7 @@ class PostgresSource:
 
     Args:
         server: the server. Closing the source does not close the server.
-        warm: number of clones to keep ready for each template to which an episode has already written; 0 to
+        warm: number of clones to keep ready for each template that an episode has already written to; 0 to
             make clones only on demand.
     """
 
@@ -99,7 +99,7 @@ class PostgresSource:
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run."""
+        """Return a description of the source for a run's configuration."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,
@@ -161,7 +161,7 @@ def _close(readers: Readers, pool: ClonePool) -> None:
 class PostgresFolderSource(PostgresSource):
     """The databases of a benchmark folder, and all other databases that were loaded into the server.
 
-    A database of the folder is loaded into the server when it is first needed. A template `<db>_template`
+    A database in the folder is loaded into the server when it is first needed. A template `<db>_template`
     that is already on the server is used unchanged. Otherwise the database is loaded from the folder's dump
     (`<db>_template/<table>.sql`, in the folder or one of its `dump_places`) or, without a dump, from
     `<db>/<db>.sqlite`. Before a database is first used, the rows of its tables are counted.
@@ -169,7 +169,7 @@ class PostgresFolderSource(PostgresSource):
     Args:
         server: the server. Closing the source also closes the server.
         folder: the benchmark's folder of databases.
-        tell: is called with a line of text for each database that is loaded.
+        tell: a function that is called with a line of text for each database that is loaded.
 
     Raises:
         InputError: the folder does not exist.

@@ -88,7 +88,7 @@ _LONGEST_REMEMBERED: Final = 200  # characters of names, which may be as long as
 
 
 class Rule(NamedTuple):
-    """The rule for one action of a statement, for reading and for a private copy.
+    """The rule for one action of a statement, both for reading and for a private copy.
 
     Attributes:
         on_a_copy: the reason why the action is refused even on a private copy; empty if it is allowed there.

@@ -76,7 +76,7 @@ def is_from_callback(error: BaseException) -> bool:
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """Return the kind and message for an exception of the driver, without details of the host."""
+    """Return the kind and message for an exception from the driver, omitting details of the host."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -106,7 +106,7 @@ _T = TypeVar("_T")
 
 
 class GuardedConnection:
-    """A connection on which untrusted SQL can run, because a guard checks every statement.
+    """A connection that can run untrusted SQL, because a guard checks every statement.
 
     Args:
         connection: the connection. `close` also closes it.
@@ -155,8 +155,8 @@ class GuardedConnection:
             sql: the statement. It must have passed `text_fault`.
             allowance: the limits on the statement.
             reading: whether to refuse the statement if it could change anything.
-            sink: receives the rows, if given. The result then has no rows, and is truncated if not all rows
-                were fetched.
+            sink: a receiver for the rows. The result then has no rows, and is truncated if not all rows were
+                fetched. None to return the rows in the result.
         """
         if reading and not self._can_read_tables:
             failure = self.within(use_table_functions, allowance)

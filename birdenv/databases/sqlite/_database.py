@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases._results import (
     Allowance,
     Checkpoint,
@@ -39,7 +40,7 @@ from birdenv.databases.sqlite.images._protocol import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
-class SqliteDatabase:
+class SqliteDatabase(ScannedDatabase):
     """The database of one episode, run in this process. Only one thread may use it at a time.
 
     The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
@@ -67,7 +68,7 @@ class SqliteDatabase:
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, such as an agent may submit.
+        """Run one statement of any kind, for example one that an agent submitted.
 
         `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make a private copy
         for the first writing statement does not count towards the limits. Raises `ValueError` if `rows` is
@@ -94,8 +95,8 @@ class SqliteDatabase:
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
 
-        The first error ends the run and is returned; earlier statements are not undone. Without an error, the
-        result is that of the last statement, or an empty result if there was no statement.
+        The first error ends the run and is returned; earlier statements are not undone. If there is no error,
+        the result is that of the last statement, or an empty result if there was no statement.
         """
         deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())
@@ -172,12 +173,6 @@ class SqliteDatabase:
         """Discard the episode's changes. Closing again does nothing."""
         self._drop_image()
         self._is_closed = True
-
-    def __enter__(self) -> SqliteDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._is_closed:

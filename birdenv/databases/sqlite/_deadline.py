@@ -1,9 +1,9 @@
-"""Set deadlines for statements in processor time, and stop late statements by a watchdog.
+"""Set deadlines for statements in processor time, and stop late statements with a watchdog.
 
 SQLite calls the progress handler only after a number of virtual-machine instructions, and a single
 instruction may be a long function call. However, SQLite checks for interrupts at every row. Therefore a
 thread, the watchdog, checks the clocks of the running statement, and interrupts the statement when it is
-late. If that has no effect, the kernel ends this process, by SIGPROF for processor time or by SIGALRM for the
+late. If that has no effect, the kernel ends this process, with SIGPROF for processor time or SIGALRM for the
 wall clock. The watchdog sets these alarms, so that they do not slow down short statements.
 """
 
@@ -47,13 +47,13 @@ class Deadline:
     """The deadline of a statement that starts now.
 
     Args:
-        seconds: limit on processor time in seconds, which may be exceeded by 0.01 seconds.
-        wall_seconds: limit in seconds by the wall clock.
+        seconds: limit on processor time in seconds, with a tolerance of 0.01 seconds.
+        wall_seconds: limit on wall-clock time in seconds.
 
     Attributes:
-        began: the start of the statement, as a time of `time.monotonic`.
-        soonest: the earliest time of `time.monotonic` at which the deadline can have passed. Until then,
-            nobody needs to read the processor time, which is slow.
+        began: the start of the statement, as measured by `time.monotonic`.
+        soonest: the earliest time, as measured by `time.monotonic`, at which the deadline can have passed.
+            Until then, nobody needs to read the processor time, which is slow.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -71,7 +71,7 @@ class Deadline:
 
     @property
     def wall_seconds_left(self) -> float:
-        """Return the remaining time by the wall clock in seconds."""
+        """Return the remaining wall-clock time in seconds."""
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
@@ -109,11 +109,11 @@ class HasDeadline(Protocol):
         """Return the deadline of the running statement, or None if there is none."""
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
+        """Interrupt the running statement if it is late. `now` is the value of `time.monotonic()`."""
 
 
 class Watchdog:
-    """Interrupts late statements from a thread, which sleeps while this process runs no statement."""
+    """An object whose thread interrupts late statements, and sleeps while this process runs no statement."""
 
     def __init__(self) -> None:
         self._running: HasDeadline | None = None

@@ -36,8 +36,8 @@ class FileId(ContentId):
         device: the number of the device that holds the file.
         inode: the inode number of the file.
         size: the size in bytes.
-        modified_ns: the time of the last modification, in nanoseconds.
-        changed_ns: the time of the last change of the inode, in nanoseconds, which no program can forge.
+        modified_ns: the time when the contents were last modified, in nanoseconds.
+        changed_ns: the time when the inode last changed, in nanoseconds. No program can forge it.
         journals: the suffix, size, modification time and change time of each journal. A `-wal` file counts as
             a journal even if it is empty, but a `-journal` file only if SQLite would roll it back.
     """
@@ -92,7 +92,7 @@ def _is_hot(journal: Path) -> bool:
 
 @cache
 def engine_build() -> str:
-    """Describe the SQLite of this process: its version, source id, and a digest of its compile options."""
+    """Describe this process's SQLite library: its version, source id, and a digest of its compile options."""
     with closing(sqlite3.connect(":memory:")) as connection:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
         options = sorted(option for (option,) in connection.execute("PRAGMA compile_options"))
@@ -108,7 +108,7 @@ _ATTEMPTS: Final = 3  # at copying a file with its journal while nobody writes t
 
 
 class SqliteFile:
-    """A version of a file that was checked to be a database.
+    """A version of a file that has been verified to be a database.
 
     Args:
         version: the identity of the version.
@@ -210,7 +210,7 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """Return the path of a private copy of a file, in which its journals were applied or rolled back.
+    """Return the path of a private copy of a file, with its journals applied or rolled back.
 
     No file is written beside the original. Raises `InputError` if somebody keeps writing to the original.
     """

@@ -1,4 +1,4 @@
-"""Find out by trying them which methods of isolating episodes work on this machine."""
+"""Try the methods of isolating episodes, to find out which of them work on this machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Health:
         chosen: the kind of image that `auto` chooses; None if no kind works.
         worker: the reason why worker processes do not work here; empty if they work.
         scratch: the folder for private files of episodes, which may not exist yet.
-        swept: the names of folders of killed processes, which `examine` has removed.
+        swept: the names of the folders that killed processes left behind and `examine` removed.
     """
 
     sqlite_version: str

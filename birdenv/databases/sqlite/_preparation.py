@@ -57,7 +57,7 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
     To connect a virtual table, SQLite reads the tables in which it stores its data. The author of the
-    database may have replaced such a table by a view that never ends. Therefore call this only under a time
+    database may have replaced such a table with a view that never ends. Therefore call this only under a time
     limit.
     """
     for name in virtual_tables(connection):

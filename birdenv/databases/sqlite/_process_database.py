@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from birdenv.databases._limits import Limits
+from birdenv.databases._protocols import EpisodeDatabase
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import FileId, SqliteFile
 from birdenv.databases.sqlite._worker import Answer, OpenedEpisode, answer_of
@@ -41,7 +42,7 @@ _REPLY_GRACE_SECONDS: Final = 60.0  # in addition to all limits, for making an i
 _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 
 
-class ProcessDatabase:
+class ProcessDatabase(EpisodeDatabase):
     """The database of one episode: private and fully writable, with limits on every statement.
 
     SQL never raises an exception: the result is a `QueryResult` or a `QueryError`. If a statement cannot be
@@ -127,12 +128,6 @@ class ProcessDatabase:
             self._let_go()
         finally:
             self._lock.release()
-
-    def __enter__(self) -> ProcessDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -1,4 +1,4 @@
-"""Share the read-only connections of a worker process between episodes.
+"""Share a worker process's read-only connections among episodes.
 
 Statements leave nothing behind on a read-only connection. Therefore any number of episodes can take turns on
 a few connections, and the pages of the file are in memory only once.
@@ -25,7 +25,7 @@ _MOST_FILES: Final = 32  # with open connections
 
 
 class FileReaders:
-    """The read-only connections of this process to one version of a file.
+    """This process's read-only connections to one version of a file.
 
     Args:
         file: the file.
@@ -80,7 +80,7 @@ _by_file: OrderedDict[tuple[FileId, Path], FileReaders] = OrderedDict()  # least
 
 
 def readers_of(file: SqliteFile) -> FileReaders:
-    """Return the read-only connections of this process to a version of a file."""
+    """Return this process's read-only connections to a version of a file."""
     key = (file.version, file.image_path)
     found = _by_file.pop(key, None)
     if found is None:

@@ -49,7 +49,7 @@ class IndexText:
     """The parts of a CREATE INDEX statement that are compared.
 
     Attributes:
-        terms: the columns and expressions of the index, without ASC, DESC and COLLATE.
+        terms: the columns and expressions of the index, ignoring ASC, DESC and COLLATE.
         where: the condition of a partial index; empty for other indexes.
     """
 
@@ -148,7 +148,7 @@ def _closing(pieces: list[Token], start: int) -> int:
 
 
 def _split(pieces: list[Token]) -> Iterator[list[Token]]:
-    """Split at commas outside of inner parentheses."""
+    """Split at commas outside inner parentheses."""
     part: list[Token] = []
     depth = 0
     for token in pieces:

@@ -1,8 +1,8 @@
 """Sources of SQLite databases.
 
-`SqliteSource` has the databases of a directory in BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource` has
-the same databases, but runs statements in the calling process, which must be a worker. `SqliteFileSource` has
-a single file of any name.
+`SqliteSource` has the databases in a directory with BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource`
+has the same databases, but runs statements in the calling process, which must be a worker. `SqliteFileSource`
+has a single file of any name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TABLES: Final = (
 
 
 class SqliteSource:
-    """The SQLite databases of a directory. The directory is only read, and no files are created there.
+    """The SQLite databases in a directory. The directory is only read, and no files are created there.
 
     Args:
         root: the directory.
@@ -143,7 +143,7 @@ class SqliteSource:
         """Do nothing, because the source holds no resources for episodes."""
 
     def config(self) -> dict[str, Any]:
-        """Return a description of the source for the configuration of a run."""
+        """Return a description of the source for a run's configuration."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,

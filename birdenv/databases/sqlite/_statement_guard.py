@@ -124,7 +124,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Stop the clock after a statement, even if it failed. Return the time of `time.monotonic`."""
+        """Stop the clock after a statement, even if it failed. Return the value of `time.monotonic()`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt
@@ -135,7 +135,7 @@ class StatementGuard:
         return now
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the running statement if it is late. `now` is a time of `time.monotonic`."""
+        """Interrupt the running statement if it is late. `now` is the value of `time.monotonic()`."""
         self._look_at_written()
         if now <= self._soonest:
             return

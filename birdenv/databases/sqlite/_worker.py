@@ -94,7 +94,7 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEpisode:
-    """The data with which a worker opens the database of an episode.
+    """The data that a worker needs to open an episode's database.
 
     Attributes:
         version: the version of the file.

@@ -42,33 +42,21 @@ _OPERATORS: Final = {
     "*": ("tim",),
 }
 _ONE_FORM: Final = {
-    "desc": "descending",
-    "asc": "ascending",
-    "avg": "average",
-    "mean": "average",
-    "count": "number",
-    "sum": "total",
-    "max": "highest",
-    "most": "highest",
-    "maximum": "highest",
-    "largest": "highest",
-    "latest": "highest",
-    "min": "lowest",
-    "minimum": "lowest",
-    "smallest": "lowest",
-    "earliest": "lowest",
-    "greater": "more",
-    "above": "more",
-    "over": "more",
-    "after": "more",
-    "since": "more",
-    "below": "less",
-    "under": "less",
-    "before": "less",
-    "fewer": "less",
-    "null": "empty",
-    "missing": "empty",
-    "different": "distinct",
+    word: form
+    for form, words in (
+        ("descending", "desc"),
+        ("ascending", "asc"),
+        ("average", "avg mean"),
+        ("number", "count"),
+        ("total", "sum"),
+        ("highest", "max most maximum largest latest"),
+        ("lowest", "min minimum smallest earliest"),
+        ("more", "greater above over after since"),
+        ("less", "below under before fewer"),
+        ("empty", "null missing"),
+        ("distinct", "different"),
+    )
+    for word in words.split()
 }
 _BOUNDS: Final = tuple(  # words for >= and <=
     (re.compile(rf"\b(?:{said})\b"), meant)

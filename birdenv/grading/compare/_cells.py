@@ -5,8 +5,8 @@ Numbers of all types (bool, int, float, Decimal) are compared by value: whole nu
 equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and
 JSON objects become tagged tuples with sorted keys, in which `true` is not 1.
 
-A `Normalisation` says which differences in the spelling of text and dates a comparison ignores. The values of
-both results are rewritten accordingly before they are compared by the usual rules.
+A `Normalisation` specifies which differences in the spelling of text and dates a comparison ignores. The
+values of both results are rewritten accordingly before they are compared by the usual rules.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Convert a time to UTC if it has a time zone, unless the result lies outside of Python's calendar."""
+    """Convert a time to UTC if it has a time zone, unless the result is outside Python's range of dates."""
     if moment.utcoffset() is None:
         return moment
     try:
@@ -157,7 +157,7 @@ EXACT: Final = Normalisation()
 
 
 def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
-    """Return the result with its values rewritten according to `normalisation`, also in arrays and JSON.
+    """Return the result with its values, including those in arrays and JSON, rewritten as specified.
 
     If no differences are to be ignored, the same object is returned.
     """

@@ -20,6 +20,7 @@ from typing import Any, Final
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._cells import CanonicalRow, canonical_cell, projected
 from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, Agreement, compare_numbers, rows_agree
+from birdenv.statistics import counted
 
 MOST_COLUMNS: Final = 10
 """Maximum width of a gold that is searched. (The search of the official test suite hangs on 26 columns.)"""
@@ -52,7 +53,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
     Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
     plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
-    rows are compared, so cells of different rows are never combined.
+    rows are compared, so cells from different rows are never combined. `most_nodes` limits the search.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -124,7 +125,7 @@ class _Search:
 
 
 class _Column:
-    """Properties of a column, by which columns are compared without storing their cells."""
+    """Properties of a column, for comparing columns without storing their cells."""
 
     def __init__(self, rows: Sequence[Row], column: int) -> None:
         self._rows, self._column = rows, column
@@ -187,7 +188,7 @@ _Rows = Sequence[CanonicalRow]
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
     """Return the flags that apply to empty results.
 
-    `both_empty` means that neither result has rows, and `gold_empty` that the gold has no rows, or only
+    `both_empty` means that neither result has rows. `gold_empty` means that the gold has no rows, or only
     NULLs.
     """
     flags = []
@@ -199,16 +200,16 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results cannot agree, whatever values they contain; empty if they can.
+    """Return why two results cannot agree, whatever values they contain, or an empty string if they can.
 
-    The reason is a different number of columns, or that a result is truncated.
+    Results cannot agree if they have different numbers of columns, or if either of them is truncated.
     """
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
-        return f"{_count(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
+        return f"{counted(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
     if pred.truncated and len(pred.rows) > len(gold.rows):
-        return f"{_count(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
+        return f"{counted(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
     if pred.truncated:
         return f"the prediction's result was cut at the row limit ({len(pred.rows)} rows)"
     return ""
@@ -230,9 +231,10 @@ def explain(
         pred: the rows of the prediction, in the same form.
         missing: the canonical gold rows that the prediction lacks (`multiset_difference`).
         extra: the canonical rows of the prediction that the gold lacks (`multiset_difference`).
-        agreement: the result of `compare_numbers` for `missing` and `extra`, if the caller knows it.
+        agreement: the result of `compare_numbers` for `missing` and `extra`; None if it has not been
+            computed.
     """
-    counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
+    counts = f"{counted(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):
         return f"duplicate rows differ: {counts}", ("dup_only",)
     if len(gold) != len(pred):
@@ -260,10 +262,6 @@ def _show_cell(cell: Hashable) -> str:
     if isinstance(cell, (str, bytes)) and len(cell) > _LONGEST_CELL:
         return repr(cell[:_LONGEST_CELL]) + "…"
     return repr(cell)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:

@@ -1,7 +1,7 @@
 """Compare rows by the strict rules of c-Interact and a-Interact, under the conditions of the task.
 
 This is BIRD-Interact's default test with its known faults corrected. Rows are compared as multisets, or in
-order if the task says so. Numbers of all types are rounded as Decimals to the number of decimals that the
+order if the task requires it. Numbers of all types are rounded as Decimals to the number of decimals that the
 task specifies. A boolean is not a number. Timestamps are compared exactly. Values in arrays and JSON are
 compared by the same rules.
 """
@@ -33,10 +33,10 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions under which a task's rows are compared (`conditions` in a BIRD-Interact record).
+    """The conditions for comparing a task's rows (`conditions` in a BIRD-Interact record).
 
     Attributes:
-        decimal: the number of decimals to which numbers are rounded; a negative value means 2.
+        decimal: the number of decimals that numbers are rounded to; a negative value means 2.
         distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
         order: whether the order of rows matters.
     """
@@ -50,8 +50,9 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
     """Compare a prediction's rows with the gold's under the task's conditions.
 
     Columns are compared by position; their names do not matter. Timestamps are compared exactly, in UTC; a
-    timestamp without a time zone is taken as UTC. If a column contains a plain date on either side, only the
-    days are compared. Two empty results do not agree (flag `both_empty`), because they prove nothing.
+    timestamp without a time zone is assumed to be in UTC. If a column contains a plain date on either side,
+    only the days are compared. Two empty results do not agree (flag `both_empty`), because they prove
+    nothing.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)

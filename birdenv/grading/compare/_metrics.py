@@ -1,7 +1,7 @@
-"""Compute metrics besides EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
+"""Compute metrics other than EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
 
-`soft_f1` is the metric of BIRD mini-dev's `evaluation_f1.py` since its correction in 2024. The comparisons
-`colperm` and `superset` are for diagnosis. `MODES` and `METRICS` list the names.
+`soft_f1` is the metric in BIRD mini-dev's `evaluation_f1.py`, as corrected in 2024. The comparisons `colperm`
+and `superset` are for diagnosis. `MODES` and `METRICS` list the names.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from birdenv.grading.compare._rows import (
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """Compare two results as `compare_multiset` does, but allow the prediction's columns in any order.
 
-    The flag `colorder_only` says that the columns had to be reordered. The flag `columns_unsearched` says
-    that a limit (10 columns, or 10,000 partial orders) stopped the search for an order; the given order is
+    The flag `colorder_only` means that the columns had to be reordered. The flag `columns_unsearched` means
+    that a limit (10 columns, or 10,000 partial orders) stopped the search for an order; the original order is
     then used.
     """
     comparison = compare_multiset(gold, pred)
@@ -37,8 +37,8 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """Compare two results as `compare_multiset` does, but allow columns in any order, and extra columns.
 
-    Whole rows are compared; cells of different rows are never combined. Two empty results do not agree,
-    because any columns would match. The flag `extra_columns` or `colorder_only` says that the results do not
+    Whole rows are compared; cells from different rows are never combined. Two empty results do not agree,
+    because any columns would match. The flag `extra_columns` or `colorder_only` means that the results do not
     agree by `compare_multiset`; `columns_unsearched` is as in `compare_colperm`.
     """
     comparison = compare_multiset(gold, pred)
@@ -66,9 +66,9 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     """Return the soft-F1 of a prediction, from 0 to 1. The metric is the mean over all pairs, times 100.
 
-    Of repeated rows, only the first is kept. Then row i of the prediction is compared with row i of the gold:
-    each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of the
-    prediction that are not found are false positives, and cells of the gold that are not found are false
+    Only the first of several equal rows is kept. Then row i of the prediction is compared with row i of the
+    gold: each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of
+    the prediction that are not found are false positives, and cells of the gold that are not found are false
     negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
     row without a counterpart counts 1. Two empty results give 1.
 
@@ -76,7 +76,7 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
 
     * The order of rows matters, even if the gold has no ORDER BY: two swapped rows give 0.
     * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33.
-    * All rows have the same weight, whatever their number of cells. The example in mini-dev's README (0.80
+    * All rows have the same weight, however many cells they have. The example in mini-dev's README (0.80
       there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
@@ -141,7 +141,8 @@ def metric_scores(
 ) -> dict[str, float]:
     """Return the score of each metric, from 0 to 1.
 
-    `golds` are pairs of SQL and result. Each score is that of the gold with which it is highest.
+    `golds` are pairs of SQL and result. If there are several golds, each score is the highest over all of
+    them.
     """
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)

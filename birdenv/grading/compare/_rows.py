@@ -4,7 +4,7 @@ The reason in a `RowsComparison` quotes the gold: never show it to an agent.
 
 In the mode `ordered`, the order of rows matters if the gold's outermost query has an ORDER BY. (In c-Interact
 and a-Interact, the task decides: see `Conditions.order` in `_interact_rows`.) Sort keys are the output
-columns by which the outermost ORDER BY sorts. sqlglot is imported when sort keys are first needed.
+columns that the outermost ORDER BY sorts by. sqlglot is imported when sort keys are first needed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RowsComparison:
         flags: `both_empty`; `gold_empty` (no rows, or only NULLs); `dup_only` (the results differ only in
             repeated rows); `colorder_only` (only the order of columns differs); `order_only` (only the order
             of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
-            `equal`); `extra_columns` (the prediction has further columns); `columns_unsearched` (a limit
+            `equal`); `extra_columns` (the prediction has additional columns); `columns_unsearched` (a limit
             stopped the search for columns); `order_unchecked` (the order of rows could not be checked).
         expected: the first gold row that the prediction lacks, as text, if known.
         returned: the first row of the prediction that the gold lacks, as text, if known.
@@ -48,7 +48,7 @@ class RowsComparison:
 
 
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare rows as multisets, which is the default rule of EX. The order of rows does not matter.
+    """Compare rows as multisets, which is the default rule for EX. The order of rows does not matter.
 
     Columns are compared by position; their names do not matter. Cells are compared in canonical form
     (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree within `max(1e-6, 1e-9 *
@@ -73,7 +73,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare rows as sets, which is BIRD's official rule of EX (mini_dev `evaluation_ex.py`).
+    """Compare rows as sets, which is BIRD's official rule for EX (mini_dev `evaluation_ex.py`).
 
     Values are compared as in Python, so floats must be equal exactly. Repeated rows and the order of rows do
     not matter, and two empty results agree even if their columns differ. The official script fails for cells
@@ -99,7 +99,7 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
-    """Return the distinct rows in the form in which the set rule compares them."""
+    """Return the distinct rows in the form that the set rule compares."""
     try:
         return set(rows)
     except TypeError:
@@ -142,11 +142,12 @@ def _json_if_unhashable(cell: Any) -> Hashable:
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare as `compare_multiset` does, and also in order if the gold's outermost query has an ORDER BY.
+    """Compare as `compare_multiset` does, and check the order if the gold's outermost query has ORDER BY.
 
-    Rows with equal sort keys may be in any order. The flag `order_only` says that only the order differs. The
-    flag `order_unchecked` says that the order differs, but that ties are unknown, because some sort keys are
-    not in the output; the result is then that of `compare_multiset`. `dialect` is `sqlite` or `postgres`.
+    Rows with equal sort keys may be in any order. The flag `order_only` means that only the order differs.
+    The flag `order_unchecked` means that the order differs but may be due to ties, which cannot be detected
+    because some sort keys are not in the output; the rows are then compared only as multisets. `dialect` is
+    `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -188,10 +189,10 @@ _LONGEST_PARSED: Final = 100_000  # characters
 
 
 class SortKeys(NamedTuple):
-    """The columns of a result by which its query sorts.
+    """The result columns that a query sorts by.
 
     Attributes:
-        places: the positions of the sort keys among the columns of the result.
+        places: the position of each sort key among the result's columns, counted from 0.
         is_complete: whether every sort key is a column of the result.
     """
 

@@ -20,7 +20,7 @@ _NOT_ONE_SELECT: Final = frozenset(
 
 
 def without_outer_distinct(sql: str, dialect: str) -> str:
-    """Remove the DISTINCT keyword of the single outermost SELECT (BIRD-Interact §7.4, strict).
+    """Remove the DISTINCT keyword from the single outermost SELECT (BIRD-Interact §7.4, strict).
 
     The following SQL is returned unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS
     DISTINCT FROM`; a query whose outermost level is a set operation; several statements; statements other
@@ -65,7 +65,7 @@ def _unwrapped(tokens: list[Token]) -> list[Token]:
 
 
 def _outermost(words: list[str]) -> list[int]:
-    """Return the positions of the words that are outside of parentheses, and of the outermost parentheses."""
+    """Return the positions of the words that are outside parentheses, and of the outermost parentheses."""
     places, depth = [], 0
     for i, word in enumerate(words):
         depth -= word == ")"
@@ -90,7 +90,7 @@ def reference_text(sql: str) -> str:
 
 
 def without_comments(sql: str) -> str:
-    """Remove comments (`/*...*/`, and `--...` up to a line end), blank lines and outer white space.
+    """Remove comments (`/*...*/`, and `--...` up to the end of the line), blank lines and outer white space.
 
     A `--` comment at the end of the text is kept, and text in string literals that looks like a comment is
     removed.
@@ -111,10 +111,10 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Replace each call `ROUND(...)` by its first argument, without parentheses.
+    """Replace each call `ROUND(...)` with its first argument, without parentheses.
 
-    The text is read from the left up to the first call that is not closed. Quotes are ignored, and so is
-    whether "round" is only the end of a longer name.
+    The text is read from the left up to the first call that is not closed. Quotes are ignored, and "round"
+    also counts if it is only the end of a longer name.
 
     >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
     'SELECT a + b * 100, backga'

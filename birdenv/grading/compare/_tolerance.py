@@ -60,8 +60,8 @@ def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) 
     """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
 
     Rows are grouped by the positions of their numbers and by all other cells. Each group is compared in
-    sorted order. If that fails and the group has at most 200 rows, a one-to-one matching of its rows is
-    searched for.
+    sorted order. If that fails and the group has at most 200 rows, the function searches for a one-to-one
+    matching of its rows.
     """
     if len(gold) != len(pred):
         return Agreement.NONE
@@ -209,7 +209,7 @@ def unmatched(
     """Return the rows of each side that have no equal partner on the other side, in canonical form.
 
     Plain rows that are equal in Python are paired first, because that needs no canonical forms. `plain` is
-    the result of `are_plain` for both sides, if the caller knows it.
+    the result of `are_plain` for both sides; None if it has not been computed.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)
@@ -229,7 +229,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the rows of each side that have no equal partner on the other side, in their order."""
+    """Return the rows of each side that have no equal partner on the other side, in their original order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)

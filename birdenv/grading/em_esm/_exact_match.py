@@ -9,7 +9,7 @@ SQLite treats a word in double quotes as a string if no column has that name. Th
 only if the word is certainly a name: next to a dot, after FROM, JOIN or AS, or if either query of the pair
 uses the same name without quotes.
 
-The files in `keywords` hold the keywords of sqlite.org/lang_keywords.html, and of `pg_get_keywords()` in
+The files in `keywords` hold the keywords from sqlite.org/lang_keywords.html, and from `pg_get_keywords()` in
 PostgreSQL 18.
 """
 
@@ -38,8 +38,8 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
     """Return the keys (`em_key`) of two queries. The queries match if their keys are equal.
 
-    At the level `folded`, a word in double quotes counts as a name if the other query uses the same word as
-    an unquoted name.
+    At level `folded`, a word in double quotes counts as a name if the other query uses the same word as an
+    unquoted name.
     """
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
@@ -55,9 +55,9 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """Return a text that is equal for all queries that match each other at a level.
+    """Return a string that is the same for all queries that match each other at a level.
 
-    If the query has an unterminated quote, the key is the query itself without outer white space.
+    If the query has an unterminated quote, the key is the query itself with outer white space removed.
 
     Args:
         sql: the query.

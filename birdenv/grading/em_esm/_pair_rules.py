@@ -30,14 +30,14 @@ RunQuery: TypeAlias = Callable[[str, str], Result]
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """The rules by which pairs of a gold query and a prediction are compared.
+    """The rules for comparing a gold query with a prediction.
 
     Attributes:
         em: whether to compute EM.
         esm: whether to compute ESM.
         em_level: the level of EM.
-        none_aliases: further spellings of `None`, the answer that a question cannot be answered in SQL. They
-            must match exactly.
+        none_aliases: additional spellings of `None`, the answer that a question cannot be answered in SQL.
+            They must match exactly.
         clean: whether to remove everything around the SQL first (`clean_sql`).
         order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY; `ignore` never
             compares it.
@@ -76,13 +76,13 @@ class PairVerdict:
         esm: the result of ESM; None if it was not computed.
         side: the query that is at fault, `gold` or `pred`, if only one of them is.
         error: the error of the query that failed; None if no query failed.
-        rows_gold: number of rows of the gold query; None if unknown.
-        rows_pred: number of rows of the prediction; None if unknown.
+        rows_gold: number of rows that the gold query returned; None if unknown.
+        rows_pred: number of rows that the prediction returned; None if unknown.
         gold_seconds: duration of the gold query in seconds; None if unknown.
         pred_seconds: duration of the prediction in seconds; None if unknown.
         modes: for each comparison mode, whether the results agree.
-        flags: further findings of the comparison.
-        keys: the EM keys of gold query and prediction (`em_key`).
+        flags: additional findings from the comparison.
+        keys: the EM keys of the gold query and the prediction (`em_key`).
     """
 
     gold: Cleaned
@@ -108,7 +108,7 @@ class PairVerdict:
 
 
 class LocalPairGrader:
-    """Grades pairs as `PairGrader` does, in the calling process, which must be a worker."""
+    """A version of `PairGrader` that grades in the calling process, which must be a worker."""
 
     def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
         self.rules = rules or PairRules()

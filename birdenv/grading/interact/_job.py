@@ -50,7 +50,7 @@ class GradingRules:
             as described in `TestWay`.
         fail_doubtful: whether, under strict rules, these submissions fail: for a Query task, a query that
             reads no table although the gold does; for a Management task, SQL that passes the tests but leaves
-            another state than the gold.
+            a different state from the gold's.
     """
 
     name: str
@@ -98,7 +98,7 @@ class GradingJob:
         database: the id of the database.
         category: the category of the task: Query or Management.
         gold: the gold statements.
-        conditions: the conditions under which rows are compared.
+        conditions: the conditions for comparing rows.
         setup: SQL that brings a pristine copy into the task's starting state.
         base_gold: in a follow-up, SQL that runs after `setup` and brings the gold's copy into its starting
             state.
@@ -108,7 +108,7 @@ class GradingJob:
             Their errors are ignored, because they were written for the state that the gold leaves.
         start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
             `base_pred` and `cleanup` are not run to produce it.
-        keeps_state: whether `Grade.left` is to hold the state that a passing submission leaves.
+        keeps_state: whether `Grade.left` should hold the state that a passing submission leaves.
         tests: the test cases of a Management task.
         by_state: whether to compare the states that gold and prediction leave, if there are no test cases.
         rules: the rules for grading.
@@ -133,14 +133,15 @@ class GradingJob:
 class Grade:
     """The grade of a submission.
 
-    Besides the flags of `RowsComparison`, there are these flags:
+    In addition to the flags of `RowsComparison`, a grade can have these flags:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
-    * `state_disagrees` (Management): comparing states gives another result than the test cases, which decide;
+    * `state_disagrees` (Management): comparing states gives a different result from the test cases, which
+      decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
     * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
-      changed the database so that the gold returned other rows than on a pristine copy; or, with
+      changed the database so that the gold returned different rows from those on a pristine copy; or, with
       `no_usable_test`, a Management task was graded without a test;
     * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
 
@@ -151,10 +152,10 @@ class Grade:
         reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
         error: the error of the prediction or, if the status is `infra_error`, of the benchmark's own SQL.
         flags: the flags that apply.
-        rows_gold: number of rows of the gold.
-        rows_pred: number of rows of the prediction.
-        left: the state that the submission leaves after the clean-up, to be the `GradingJob.start` of the
-            next phase; None unless `GradingJob.keeps_state` is set.
+        rows_gold: number of rows that the gold returned.
+        rows_pred: number of rows that the prediction returned.
+        left: the state that the submission leaves after the clean-up, for use as the `GradingJob.start` of
+            the next phase; None unless `GradingJob.keeps_state` is set.
     """
 
     passed: bool
@@ -172,7 +173,7 @@ class Grade:
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return, as JSON, those fields of the grade that a dialogue depends on.
+        """Return the fields of the grade that a dialogue depends on, as a JSON object.
 
         They do not reveal the gold.
         """
@@ -188,7 +189,7 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade for failing SQL of the benchmark. Raises `MemoryError` if memory ran out."""
+    """Return the grade for an error in the benchmark's own SQL. Raises `MemoryError` if memory ran out."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
@@ -209,7 +210,7 @@ def compared(outcome: RowsComparison, gold: QueryResult, pred: QueryResult, flag
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Bring the gold's copy of the database into its state at the start of the phase.
 
-    Return an `infra_error` grade if that fails, and otherwise None.
+    Return an `infra_error` grade if that fails, or None.
     """
     failure = _run_whole(database, job.setup)
     if failure is not None:
@@ -221,7 +222,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Bring the prediction's copy of the database into its state at the start of the phase.
 
-    Return a failing grade if that is impossible, and otherwise None.
+    Return a failing grade if that is impossible, or None.
     """
     if job.start is not None:
         failure = database.restore(job.start)

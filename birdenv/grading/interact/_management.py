@@ -1,9 +1,9 @@
 """Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
 
 The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
-cases, the grade is `test_error`, unless the task says that states decide. The states that gold and prediction
-leave are also compared object by object. If the result differs from that of the test cases, the grade has the
-flag `state_disagrees`.
+cases, the grade is `test_error`, unless the task specifies that states decide. The states that gold and
+prediction leave are also compared object by object. If the result differs from that of the test cases, the
+grade has the flag `state_disagrees`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """Describe the first difference between two database states; empty if there is none.
+    """Describe the first difference between two database states, or return an empty string.
 
     Schemas are compared before contents. Rows of tables and views are compared as multisets
     (`compare_multiset`). Views that fail with the same message are equal. The description must not be shown
@@ -59,7 +59,7 @@ def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[st
 
 
 def unreadable(state: DatabaseState) -> str:
-    """Describe the first object whose contents could not be read completely; empty if there is none.
+    """Describe the first object whose contents could not be read completely, or return an empty string.
 
     A view that fails because of its definition, for example because a table is missing, does not count.
     """
@@ -116,7 +116,7 @@ class _GoldState:
 
 @dataclass(frozen=True, slots=True)
 class _TimedGold:
-    """The state of a gold, or the reason why there is none, and the time to get it in seconds."""
+    """The state of a gold, or the reason why there is none, and how many seconds it took to get it."""
 
     gold: _GoldState | Grade
     elapsed: float = field(compare=False)
@@ -128,7 +128,7 @@ class _TimedGold:
 
 
 class ManagementGrader:
-    """Grades Management submissions by strict rules. Thread-safe."""
+    """A thread-safe grader for Management submissions under strict rules."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
@@ -139,7 +139,8 @@ class ManagementGrader:
 
         For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
         compared. They are compared after the clean-up or, if the clean-up undoes anything that the gold did,
-        before it. Without test cases, this comparison decides if the job says so (`GradingJob.by_state`).
+        before it. If there are no test cases, this comparison decides, provided that `GradingJob.by_state` is
+        set.
         """
         if not job.tests and not job.by_state:
             return Grade(

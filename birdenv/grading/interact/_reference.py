@@ -5,10 +5,10 @@ passes gets the flag `integrity` if it would fail against the gold on a pristine
 for test cases.
 
 The test cases of a Management task run in the sandbox, in a single test of birdenv's own, which loads the
-task's sources in the way of the evaluators.
+task's sources as the evaluators do.
 
-Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. The reason of
-a grade quotes the gold, and must not be shown to agents.
+Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. A grade's
+reason quotes the gold, and must not be shown to agents.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def compare_reference(
 
     Empty results never agree. Only the first 10,000 rows count if the SQL (`gold_sql`, `pred_sql`) begins
     with SELECT or WITH. Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`,
-    so that a Decimal and an equal float may disagree. Dates and timestamps become days, except
-    inside arrays and JSON, which are compared as JSON text. Otherwise, values are compared as in Python: true
-    equals 1, 1 equals 1.0, and NaN equals nothing. Values for which the published code fails (an array of
-    numerics or dates, a numeric with 27 digits) never agree, and have the flag `breaks`.
+    so that a Decimal and an equal float may disagree. Dates and timestamps become days, except inside arrays
+    and JSON, which are compared as JSON text. Otherwise, values are compared as in Python: true equals 1, 1
+    equals 1.0, and NaN equals nothing. Values that make the published code fail (an array of numerics or
+    dates, a numeric with 27 digits) never agree, and get the flag `breaks`.
     """
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:
@@ -108,7 +108,7 @@ def _difference(gold: _Rows, pred: _Rows) -> str:
 
 
 class ReferenceGrader:
-    """Grades submissions by the published rules. Thread-safe."""
+    """A thread-safe grader that applies the published rules."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
@@ -161,7 +161,7 @@ class ReferenceGrader:
         return compared(comparison, gold, pred, flags)
 
     def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
-        """Return the gold's result on a copy on which the prediction has not run."""
+        """Return the gold's result on a copy where the prediction has not run."""
 
         def run() -> Result:
             with self._source.open(job.database, self._limits) as database:
@@ -282,7 +282,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """Return the source of a single test that runs all `sources` in the way of a published evaluator."""
+    """Return the source of a single test that runs all `sources` as a published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
     never = f"if False:\n{imports}" if imports else ""

@@ -28,14 +28,14 @@ from birdenv.grading.interact._reference import ReferenceGrader
 
 
 class StrictQueryGrader:
-    """Grades submissions for Query tasks by strict rules. Thread-safe."""
+    """A thread-safe grader for Query submissions under strict rules."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade a submission, which must be a single reading statement, by comparing its rows."""
+        """Grade a submission, which must be a single read-only statement, by comparing its rows."""
         gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)

@@ -1,4 +1,4 @@
-"""Run the test cases of a benchmark, which are Python source, in a confined child process."""
+"""Run a benchmark's test cases, which are Python code, in a confined child process."""
 
 from birdenv.grading.sandbox._runner import judged
 from birdenv.grading.sandbox._sources import parse_test_cases, reads_clock

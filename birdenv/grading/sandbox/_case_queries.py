@@ -1,4 +1,4 @@
-"""Answer the requests of test cases to run SQL, in the process that has the database."""
+"""Handle requests from test cases to run SQL, in the process that has the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TooManyQueriesError(Exception):
 
 
 class Answers:
-    """Answers requests of the process that runs test cases: to run SQL, compare rows, or remove DISTINCT.
+    """A handler for requests from the test process to run SQL, compare rows, or remove DISTINCT.
 
     Args:
         database: the database that the test cases query.

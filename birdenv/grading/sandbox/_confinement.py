@@ -69,8 +69,8 @@ def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
     """Set kernel limits. The process is killed by SIGXCPU (processor time) or SIGALRM (wall clock).
 
-    The process cannot start other processes. The user root is exempt from that limit, so if possible, root
-    becomes nobody. On Linux, the process is also killed when its owner ends.
+    The process cannot start other processes. Root is exempt from that limit, so a root process becomes
+    `nobody` if possible. On Linux, the process is also killed when its owner ends.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:

@@ -28,7 +28,7 @@ def remove_comments(sqls: _Texts) -> _Texts:
 
 
 def remove_round(sqls: _Texts) -> _Texts:
-    """Replace each call `ROUND(x, n)` by `(x)` in SQL (a string, or a list of strings).
+    """Replace each call `ROUND(x, n)` with `(x)` in SQL (a string, or a list of strings).
 
     Text with unbalanced parentheses is returned unchanged.
     """
@@ -36,10 +36,10 @@ def remove_round(sqls: _Texts) -> _Texts:
 
 
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
-    """Return rows in a form in which they can be compared.
+    """Return rows in a form that can be compared.
 
-    Dates and timestamps become the text of their day. Numbers are rounded half up by their decimal digits,
-    and floats and Decimals keep their type. All NaNs become the same object. Arrays and JSON become JSON text
+    Dates and timestamps become the date as text. Numbers are rounded half up by their decimal digits, and
+    floats and Decimals keep their type. All NaNs become the same object. Arrays and JSON become JSON text
     with sorted keys. If `decimal_places` is negative, 2 is used.
     """
     places = decimal_places if decimal_places >= 0 else _DEFAULT_DECIMALS

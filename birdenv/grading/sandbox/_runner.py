@@ -1,14 +1,14 @@
 """Run the test cases of a Management task against a database, in a process that can be killed.
 
-The tests are Python code of the benchmark, which receives the agent's SQL as data. The sandbox protects the
+The tests are the benchmark's Python code, which receives the agent's SQL as data. The sandbox protects the
 machine and other tasks from mistakes in this code, such as endless loops or too much memory, output, files or
 processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim that
 tests passed.
 
 The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
 socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its
-own process group, which is always killed at the end. Both an audit hook and the kernel forbid it to fork. The
-kernel does not forbid this to the user root, so if possible, root becomes nobody.
+own process group, which is always killed at the end. Both an audit hook and the kernel prevent it from
+forking. The kernel does not prevent root from forking, so a root process becomes `nobody` if possible.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from birdenv.processes.process import ChildProcess, Death
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Limits on all test cases of one task together.
+    """Limits that all test cases of a task share.
 
     Attributes:
         seconds: limit on the wall-clock time, including queries. A query that is still running after this
             time is stopped only by the limits of the database.
         cpu_seconds: limit on the processor time of the tests' process.
-        memory_bytes: limit on the memory of the tests, without the memory of the interpreter itself.
+        memory_bytes: limit on the tests' memory, not counting the interpreter's own.
         output_characters: limit on printed characters.
         queries: limit on the number of queries.
         result_bytes: limit on the size of one result. For a larger result, the test gets an error instead.
@@ -158,11 +158,11 @@ def run_test_cases(
 ) -> TestReport:
     """Run test cases (BIRD-Interact §4.3) on the current state of `database`, which they may change.
 
-    All sources are loaded, each into a namespace of its own. Then each test is called with `(pred_sqls,
-    sol_sqls, db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`,
-    `execute_queries`, `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`,
-    `re`, `datetime`, `date`, `Decimal` and `pred_query_result`, which has the rows of `pred_result`, or is
-    None without rows.
+    All sources are loaded, each into its own namespace. Then each test is called with `(pred_sqls, sol_sqls,
+    db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`, `execute_queries`,
+    `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
+    `date`, `Decimal` and `pred_query_result`, which holds the rows of `pred_result`, or is None if it has no
+    rows.
 
     `execute_queries(sqls, db_name, conn)` runs SQL (a string, or a list of strings) on `database` up to the
     first error. It returns the rows of the last statement (None if it has no columns), whether there was an
@@ -196,7 +196,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """Runs test cases in a child process, and collects the outcomes of their steps."""
+    """The owner of a child process that runs test cases, which collects the outcomes of their steps."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps

@@ -1,6 +1,6 @@
 """Check the sources of a Management task's test cases, without running them.
 
-By the contract (BIRD-Interact §4.3), a source defines functions named `test_case*`, or just one function.
+Under the contract (BIRD-Interact §4.3), a source defines functions named `test_case*`, or just one function.
 Each function is called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
 
 Only one thread at a time builds a syntax tree here. CPython keeps one depth counter per interpreter, so two
@@ -47,7 +47,7 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 
 def names_of_tests(source: str) -> list[str]:
-    """Return the names of the tests in a valid source, in order and without repetition."""
+    """Return the names of the tests in a valid source, in order and without duplicates."""
     return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 

@@ -61,7 +61,7 @@ class Page:
 
 
 def statement_digest(history: bytes, *texts: str) -> bytes:
-    """Return a digest of the texts of a statement and of everything that ran before it.
+    """Return a digest of a statement's text and of everything that ran before it.
 
     `history` is the digest of the statement that ran before on the same database.
     """
@@ -74,7 +74,7 @@ def statement_digest(history: bytes, *texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The place of SQLite files that a worker opens by itself.
+    """The location of the SQLite files, for a worker that opens them itself.
 
     Attributes:
         root: the directory of the databases.
@@ -98,7 +98,7 @@ class OwnedServer:
 
 @dataclass(frozen=True, slots=True)
 class ExSettings:
-    """The settings of an `ExGrader`, in the form in which a worker receives them."""
+    """The settings of an `ExGrader`, as a worker receives them."""
 
     clean: bool
     metrics: tuple[Metric, ...]
@@ -107,7 +107,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """The rules of a `PairGrader`, and whether the owner has a database on which to run queries."""
+    """The rules of a `PairGrader`, and whether the owner has a database to run queries on."""
 
     rules: PairRules
     has_database: bool

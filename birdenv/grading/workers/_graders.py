@@ -21,7 +21,7 @@ _DEFAULT_LIMITS: Final = Limits()
 
 
 class ExGrader:
-    """Grades predictions against gold queries by EX, each on its own freshly opened database. Thread-safe.
+    """A thread-safe grader for EX, which runs each query on its own freshly opened database.
 
     Worker processes do the grading. If a time limit ends a statement, the prediction is graded once more,
     alone and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
@@ -52,8 +52,9 @@ class ExGrader:
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Grade a prediction, which passes if it returns the same rows as any of the gold queries.
 
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. If
-        values are nested too deeply to be compared, the prediction fails.
+        A prediction of None means that nothing was submitted, which fails. A gold that fails to run matches
+        nothing; if no other gold matches, the status is `gold_error`. If values are nested too deeply to be
+        compared, the prediction fails.
 
         Raises:
             InputError: the database cannot be opened.
@@ -80,7 +81,7 @@ def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> 
 
 
 class InteractGrader:
-    """Grades c-Interact submissions in worker processes, by the rules in each job. Thread-safe."""
+    """A thread-safe grader for c-Interact submissions, which uses worker processes."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._source = source
@@ -122,12 +123,12 @@ def _uncompared(reason: str) -> Grade:
 
 
 class PairGrader:
-    """Grades pairs of a gold query and a prediction by EM and ESM, in worker processes.
+    """A grader for EM and ESM, which compares pairs of queries in worker processes.
 
     Thread-safe if `run` is thread-safe.
 
     Args:
-        run: runs a query on a database; may be None if the rules do not include ESM.
+        run: a function that runs a query on a database; it can be None if the rules do not include ESM.
         dialect: `sqlite` or `postgres`.
         rules: the metrics to compute, and the rules for them.
 
@@ -238,7 +239,7 @@ def score_pairs(
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.
         workers: number of pairs to grade at the same time.
-        on_done: is called with the number of pairs that were graded since the previous call.
+        on_done: a function that is called with the number of pairs graded since the previous call.
 
     Raises:
         InputError: a database cannot be used. If possible, this is raised before any statement runs.

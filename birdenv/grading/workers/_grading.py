@@ -57,7 +57,7 @@ _CLASSES: Final = frozenset(
 
 
 class GradingProcess(ChildProcess):
-    """A worker process, with the shared memory page on which it records what it is doing."""
+    """A worker process, with the shared memory page where it records what it is doing."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:
@@ -81,14 +81,14 @@ def places_of(source: DatabaseSource) -> Files | OwnedServer:
 
 
 class Grading:
-    """Sends jobs of one kind to worker processes. Thread-safe.
+    """A thread-safe dispatcher that sends jobs of one kind to worker processes.
 
     Args:
         settings: the databases, the limits and the grader.
-        uncompared: returns the result of a job whose rows could not be compared, because the worker died or
-            was too slow while no statement was running.
+        uncompared: a function that returns the result of a job whose rows could not be compared, because the
+            worker died or was too slow while no statement was running.
         source: the databases, if they are on a server, where this process runs the SQL for the workers.
-        answer: answers the questions of workers, if there is no `source`.
+        answer: a function that answers the workers' questions, if there is no `source`.
     """
 
     def __init__(

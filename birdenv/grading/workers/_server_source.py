@@ -33,7 +33,7 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The identity of a token, which stands in the worker for a checkpoint that the owner keeps."""
+    """The identity of a token that represents, in the worker, a checkpoint kept by the owner."""
 
     number: int
 
@@ -103,7 +103,7 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """Answers the questions about databases that a worker asks while it does jobs.
+    """The owner's end, which answers a worker's questions about databases while the worker does jobs.
 
     At the end of the `with` block, it closes all databases that the worker left open.
     """

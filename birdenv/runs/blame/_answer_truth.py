@@ -95,7 +95,7 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return False if an answer omits a value of an SQL snippet or reverses its comparison, else True.
+    """Return whether an answer states every value of an SQL snippet and does not reverse its comparison.
 
     Conversion factors, such as the 60 in `minutes / 60`, may be omitted.
 
@@ -129,7 +129,7 @@ def says_another_value(words: str, snippet: str, submission: str, gold: str) -> 
     """Return whether an answer contains a value that is in the submitted SQL but not in the gold SQL.
 
     A string value counts only if the answer also contains the string values of the snippet. Otherwise, the
-    user may have put the values in other words than the database.
+    user may have worded the values differently from the database.
 
     Args:
         words: the answer.
@@ -192,7 +192,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return whether an answer agrees with an SQL snippet even in the difference between `>` and `>=`.
+    """Return whether an answer matches an SQL snippet exactly, so that `>` and `>=` count as different.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

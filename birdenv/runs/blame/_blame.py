@@ -41,7 +41,7 @@ class RunBlame:
     Attributes:
         agent: the name of the agent.
         episodes: the number of episodes that count.
-        failed: the phase in which each failed episode failed, and the cause, by the name of the episode.
+        failed: for each failed episode, by name, the phase in which it failed and the cause.
         void: the episodes that do not count because another seat's player failed, with the name of that seat.
     """
 
@@ -82,7 +82,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return a text about who caused the failures. With `episodes`, it has a line for each failure."""
+        """Return text that says who caused the failures. With `episodes`, it has a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -109,8 +109,8 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
 
     Args:
         folder: the run folder.
-        data: the task file; None if it is where it was during the run.
-        data_dir: the folder of the databases; None if it is where it was during the run.
+        data: the task file; None if it has not moved since the run.
+        data_dir: the folder of the databases; None if it has not moved since the run.
 
     Raises:
         InputError: the run or its data cannot be read, or the game has no user.
@@ -134,7 +134,7 @@ def has_user_to_blame(arena: Arena) -> bool:
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Find out who caused the failures of a run, and write the result into the run folder.
+    """Find out who caused a run's failures, and write the result into the run folder.
 
     Args:
         arena: the game of the run.

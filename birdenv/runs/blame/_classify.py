@@ -39,7 +39,7 @@ _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question of the agent, and the user's answer.
+    """A question from the agent, and the user's answer.
 
     Attributes:
         question: the question.
@@ -76,7 +76,7 @@ class Blame:
     Attributes:
         kind: the class of the failure, such as `never asked`.
         points: the state of each critical ambiguity; empty if the ambiguities do not matter for the class.
-        shown: True if running SQL has proved that the ambiguities that the submission gets wrong are its only
+        shown: True if running SQL has shown that the ambiguities that the submission gets wrong are its only
             mistakes.
     """
 
@@ -102,7 +102,7 @@ def classify(
 
     An ambiguity that the last submission gets right was not the cause. If the submission gets an ambiguity
     wrong that the agent never asked about, the agent is to blame. This holds even if the user misled the
-    agent about another ambiguity, because the episode would have failed anyway.
+    agent about another ambiguity, because the episode would have failed in any case.
 
     Args:
         brief: what the user knew about the task.

@@ -1,4 +1,4 @@
-"""Find out which snippets of the gold SQL a submission gets right, by comparing texts or by running SQL."""
+"""Find out which snippets of the gold SQL a submission gets right, by comparing text or by running SQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Execution:
 
     Args:
         grader: the grader that runs the SQL.
-        job: the task and the profile by which to grade.
+        job: the task and the profile to grade by.
         submission: the failed submission.
         dialect: sqlglot's name of the SQL dialect.
     """
@@ -42,7 +42,7 @@ class Execution:
     def has_right(self, snippet: str) -> bool:
         """Return whether the submission gets a snippet of the gold SQL right.
 
-        A snippet is right if the gold SQL stays correct when an expression of the submission replaces the
+        A snippet is right if the gold SQL stays correct when an expression from the submission replaces the
         snippet.
         """
         for other in self._readings(snippet):
@@ -54,8 +54,8 @@ class Execution:
     def explained(self, snippets: Sequence[str]) -> Readings | None:
         """Find the fewest snippets that explain why the submission fails.
 
-        Snippets explain the failure if the submission would be correct by a changed gold SQL, in which
-        expressions of the submission replace these snippets.
+        Snippets explain the failure if the submission would be correct under a modified gold SQL, in which
+        these snippets are replaced by expressions from the submission.
 
         Returns:
             For each of these snippets, the expression that replaces it; None if no explanation was found.
@@ -99,10 +99,10 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token of SQL, for comparing texts.
+    """A token of SQL, for comparing text.
 
     Attributes:
-        key: the text to compare, without quotes and in lower case, except for strings.
+        key: the text to compare: in lower case and without quotes, unless the token is a string.
         start, end: the position of the token in the SQL, including a qualifier such as `b.`.
     """
 
@@ -166,11 +166,11 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class RenamedExpression(NamedTuple):
-    """An expression of a submission, rewritten with the table aliases of the gold SQL.
+    """An expression from a submission, rewritten with the table aliases from the gold SQL.
 
     Attributes:
         sql: the rewritten expression.
-        is_alike: True if the expression shares a column with the snippet to which it is compared.
+        is_alike: True if the expression shares a column with the snippet that it is compared with.
     """
 
     sql: str
@@ -192,7 +192,7 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 @lru_cache(maxsize=256)  # each snippet is tried alone and together with others
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
-    """Return the expressions of a submission that may correspond to a gold snippet, the likeliest first.
+    """Return the expressions in a submission that may correspond to a gold snippet, likeliest first.
 
     A condition is compared only with conditions, an aggregate only with aggregates, and any other value only
     with values that share a column with it. Several conditions on the columns of the snippet, such as the

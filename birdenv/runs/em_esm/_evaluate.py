@@ -1,8 +1,8 @@
-"""Compute EM (exact match) and ESM (execution match) of all pairs in a folder, and show failed pairs.
+"""Compute EM (exact match) and ESM (execution match) for all pairs in a folder, and show failed pairs.
 
-The results are written to `eval/details.jsonl` and `eval/eval_summary.json`, and the normalised texts that EM
-compares to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows examples of
-each bucket.
+The results are written to `eval/details.jsonl` and `eval/eval_summary.json`. The normalised queries that EM
+compares are written to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows
+examples of each bucket.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """Return the records in the `details.jsonl` of an evaluated folder.
+    """Return the records in an evaluated folder's `details.jsonl`.
 
     An incomplete last line is ignored, and unknown fields are kept.
 
@@ -61,7 +61,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
 
 
 def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
-    """Return a text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
+    """Return text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
     names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
     members = {name: [record for record in details if record["bucket"] == name] for name in names}
     lines = ["=== ESM issue breakdown ==="]
@@ -106,7 +106,7 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
-    """Return a function that runs a query on a freshly opened database of `source`.
+    """Return a function that runs a query on a freshly opened database from `source`.
 
     If a query exceeds a limit, the function runs it again, alone and with twice the limit. If a database
     cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
@@ -142,13 +142,13 @@ def evaluate_pairs(
     """Grade all pairs, write the results to the folder `eval`, and return the figures as text.
 
     Args:
-        folder: the folder of the pairs, in which `eval` is made.
+        folder: the folder of the pairs, where `eval` is created.
         pairs: the pairs to grade.
-        grader: the grader of a pair.
+        grader: the grader for the pairs.
         config: settings to record in the summary.
-        versions: versions of other software to record in the summary, by the name of the software.
+        versions: versions of other software to record in the summary, by software name.
         progress: a function that is called after each pair.
-        parallel: the number of pairs graded at the same time.
+        parallel: the number of pairs to grade at the same time.
 
     Raises:
         InputError: the files cannot be written. This is checked before anything is graded.

@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and for each newer folder its name with the reason to skip it."""
+    """The newest complete folder, and the name of each newer folder with the reason why it was skipped."""
 
     folder: Path
     skipped: list[str]
@@ -34,11 +34,10 @@ def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
     Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than folders with other
-    names, which are ordered by the time of their last change and then by name. Links that lead out of `root`
-    are skipped.
+    names, which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
 
     Args:
-        root: the folder in which to search.
+        root: the folder to search.
         is_complete: a function that returns whether a folder has all its files.
 
     Raises:
@@ -105,7 +104,7 @@ class ScoredPair:
         instance_id: the id of the task; empty if unknown.
         difficulty: the difficulty of the task; empty if unknown.
         golds: all gold queries.
-        record: the record from which the pair was read.
+        record: the record that the pair was read from.
     """
 
     idx: int
@@ -119,12 +118,12 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return whether a folder contains files of pairs."""
+    """Return whether a folder contains pair files."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs to which a path leads: the path itself, or the BIRD run that it names."""
+    """Return the folder of pairs that a path leads to: the path itself, or the BIRD run that it names."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -140,7 +139,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     order mark and a carriage return before a line feed are removed.
 
     Args:
-        folder: the folder with the files of pairs, or the run folder.
+        folder: the folder with the pair files, or the run folder.
         allow_truncate: True to ignore the extra lines of the longer text file.
         source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
             and otherwise the text files.
@@ -180,7 +179,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` if a run is not a run of BIRD. The message names the command to use instead."""
+    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -232,7 +231,7 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write queries line by line to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
+    """Write queries, one per line, to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
@@ -240,7 +239,7 @@ def write_lines(
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
     """Write the pairs of a BIRD run to a folder, and return the number of pairs.
 
-    `summary.jsonl` is written, too. For each pair, it has the duration of the episode in seconds
+    `summary.jsonl` is also written. For each pair, it has the duration of the episode in seconds
     (`latency_s`), and the tokens and the cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")
@@ -265,7 +264,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder in it."""
+    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder there."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()

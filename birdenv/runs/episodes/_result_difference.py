@@ -1,6 +1,7 @@
 """Describe how a submission's result differs from the gold result: missing, extra and partly wrong rows.
 
-The difference only helps to explain a verdict. The grader has other rules and may, for example, ignore types.
+The difference only helps to explain a verdict. The grader uses different rules and may, for example, ignore
+types.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare import canonical_row
+from birdenv.statistics import counted
 
 _LONGEST_CELL: Final = 200
 _MOST_PAIRED: Final = 200
@@ -57,7 +59,7 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy without the private fields, which contains no values of the gold result."""
+        """Return a copy without the private fields, so that it contains no values from the gold result."""
         return replace(self, columns=(), rows=())
 
 
@@ -77,7 +79,7 @@ def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDiffere
     missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
-        why = f"{_count(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"
+        why = f"{counted(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"
         return ResultDifference(why, columns=tuple(gold.columns))
     missing, extra = _without_partner(gold.rows, returned.rows)
     pairs, missing, extra = _paired(missing, extra)
@@ -86,12 +88,12 @@ def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDiffere
     rows += [DifferentRow(_texts(row), ()) for row in missing]
     rows += [DifferentRow((), _texts(row)) for row in extra]
     counts = (
-        (len(missing), f"{_count(len(missing), 'row')} missing"),
-        (len(extra), f"{_count(len(extra), 'row')} extra"),
-        (wrong, f"{_count(wrong, 'cell')} wrong"),
+        (len(missing), f"{counted(len(missing), 'row')} missing"),
+        (len(extra), f"{counted(len(extra), 'row')} extra"),
+        (wrong, f"{counted(wrong, 'cell')} wrong"),
     )
     said = ", ".join(words for count, words in counts if count)
-    why = f"{said}; {len(gold.rows)} expected, {_count(len(returned.rows), 'row')} returned" if said else ""
+    why = f"{said}; {len(gold.rows)} expected, {counted(len(returned.rows), 'row')} returned" if said else ""
     if gold.truncated or returned.truncated:
         why += f" (of the first {max(len(gold.rows), len(returned.rows))} rows)"
     return ResultDifference(
@@ -150,7 +152,3 @@ def _are_same(one: Row, other: Row) -> bool:
 
 def _texts(row: Row) -> tuple[str | None, ...]:
     return tuple(map(cell_text, row))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -31,7 +31,7 @@ class RunEpisodes:
     """The episodes of a recorded run, prepared for display.
 
     Args:
-        run: the run folder, or a run that was read before.
+        run: the run folder, or a run that has already been read.
         private: True to include private parts: gold SQL, the clear request, and the rows that differ.
 
     Attributes:
@@ -67,7 +67,7 @@ class RunEpisodes:
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the episodes to which a name refers: one episode, or all episodes of a task.
+        """Return the episodes that a name refers to: one episode, or all episodes of a task.
 
         Raises:
             InputError: there is no episode or task with this name.

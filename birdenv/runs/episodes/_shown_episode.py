@@ -38,7 +38,7 @@ def result_table(result: QueryResult) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """A move or another event of a dialogue, for display.
+    """A move or other event in a dialogue, for display.
 
     Attributes:
         seat: the name of the seat that acted; `house` for an event that the game itself caused.
@@ -49,7 +49,7 @@ class ShownEvent:
         refused: True if the game refused the move.
         subject: the part of an answer that says what the answer is about; empty for other events.
         verdict: the verdict on a submission; empty for other events.
-        table: the first rows of a submission's result; None for other events, or without a result.
+        table: the first rows of a submission's result; None for other events, or if there is no result.
         error: why a submission has no result; empty otherwise.
         difference: how a submission's result differs from the gold result; None if this is not known.
         note: a private remark about the event; empty if private parts are not shown.
@@ -75,9 +75,9 @@ class OpenTerm(NamedTuple):
     Attributes:
         term: the term.
         asked: True if the agent asked about the term.
-        answered: True if the user told the meaning.
-        used: True if the agent's SQL has the intended meaning, as far as a comparison of texts or a right
-            result shows.
+        answered: True if the user explained the meaning.
+        used: True if the agent's SQL has the intended meaning, as far as comparing text or a correct result
+            can show.
     """
 
     term: str
@@ -94,18 +94,18 @@ class ShownEpisode:
         name: the name of the episode in the run.
         task: the id of the task.
         status: how the episode ended.
-        outcome: the last verdict if the episode was completed, and otherwise the status.
+        outcome: the last verdict if the episode was completed; otherwise the status.
         reward: the reward of the evaluated seat.
         error: the error that ended the episode; empty if there was no error.
         request: the request to the agent at the start of the episode.
-        players: the name of each player, by the name of the seat.
+        players: the name of each player, by seat name.
         facts: other public fields of the record, such as the database and the difficulty.
         phases: the phases of the episode, each with its verdict.
         turns: the events of the dialogue.
-        sections: additional public texts with titles, such as what each seat knew.
+        sections: additional public text in titled sections, such as what each seat knew.
         culprit: who caused the failure; empty if the episode did not fail or the cause is not known.
         terms: the ambiguous terms of the request; private.
-        secrets: private texts with titles, such as the gold SQL.
+        secrets: private text in titled sections, such as the gold SQL.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Export whole dialogues of a run, or of another kind of folder, for CoCoA, OpenAI and Potato."""
+"""Export whole dialogues from a run, or from another kind of folder, for CoCoA, OpenAI and Potato."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ folders of this kind."""
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """How to read the dialogues in a folder that is not a run folder, such as the folder of a study.
+    """The functions that read the dialogues in a folder other than a run folder, such as a study's folder.
 
     Attributes:
         rows: a function like `dialogue_rows`, which returns the finished dialogues in a folder.
@@ -35,9 +35,9 @@ class DialogueFolder:
 
 
 def dialogue_folder(path: Path) -> DialogueFolder | None:
-    """Return how to read the dialogues in a folder, or None if no plugin knows this kind of folder.
+    """Return the functions that read the dialogues in a folder, or None if no plugin provides them.
 
-    Run folders have no plugin.
+    Run folders need no plugin.
 
     Raises:
         InputError: the package that reads this kind of folder cannot be imported.
@@ -80,7 +80,7 @@ DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")
 def dialogue_rows(
     folder: Path, form: DialogueFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the dialogues of a run, in the order of its tasks.
+    """Yield the dialogues of a run in task order.
 
     Args:
         folder: the run's folder.

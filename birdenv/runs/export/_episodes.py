@@ -1,4 +1,4 @@
-"""Convert the episodes of a stored run to chat messages with tool calls and to rows of training data."""
+"""Convert the episodes of a stored run to chat messages with tool calls, and to training data."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = ("sft", "preference", "rl")
 def export_rows(
     episodes: Iterable[ExportedEpisode], form: ExportFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of training data in one format, in the order of the tasks.
+    """Yield the rows of training data in one format, in task order.
 
     Args:
-        episodes: episodes of one run or several.
+        episodes: episodes from one or several runs.
         form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
             of a better and a worse episode of the same task, from the message where they differ. `rl` yields
             all episodes, with the reward of every turn.
@@ -129,7 +129,7 @@ class ExportedEpisode:
 
     Attributes:
         task: the task's id.
-        repeat: the number of the repeat of the task, from 0.
+        repeat: which repeat of the task this is, counting from 0.
         messages: the chat messages, from the instruction to the agent's last message.
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.

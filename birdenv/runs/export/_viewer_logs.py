@@ -1,4 +1,4 @@
-"""Export episodes for the viewers of other tools: as logs of Inspect, or as ATIF trajectories."""
+"""Export episodes for the viewers of other tools: as Inspect logs or ATIF trajectories."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt to one of the two stages of the simulated user, and the answer of that stage."""
+    """The prompt for one of the simulated user's two stages, and that stage's answer."""
 
     prompt: str
     response: str
@@ -51,10 +51,10 @@ class SystemTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt at answering a phase.
+    """One attempt at a phase.
 
     Attributes:
-        turn: the number of the turn in which the attempt was made, from 1.
+        turn: the number of the turn when the attempt was made, counting from 1.
         sql: the submitted SQL; None for an attempt without a submission.
         status: the verdict on the attempt.
         reason: why the attempt failed; private, because it may quote the gold.
@@ -68,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and the attempts by number of the phase and name (`first` or `debug`)."""
+    """All turns of an episode, and the attempts by phase number and name (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
@@ -87,7 +87,7 @@ def read_dialogue(
     Args:
         run: the public record of the episode, from `runs.jsonl`.
         log: the `log` in the private record of the episode.
-        instructions: the first text of the episode for the system, and the first text for the user.
+        instructions: the first text that the system receives in the episode, and the user's first text.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
         where: names the file and the record in error messages.
         calls: the run's recorded calls, which contain the prompts of a user with a language model.

@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """Collects notes about irregularities in the files, to show to the user."""
+    """A collection of notes about irregularities in the files, to show to the user."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class PublishedNotes:
         self.lines.append(line)
 
     def about(self, names: Iterable[str], what: str) -> None:
-        """Add a note that says `what` about the tasks in `names`. Without names, no note is added."""
+        """Add a note that says `what` about the tasks in `names`. If `names` is empty, no note is added."""
         told = list(names)
         if told:
             more = f" and {len(told) - 3} more" if len(told) > 3 else ""
@@ -51,8 +51,8 @@ class ResultRow:
         passed: True if the verdict is a success.
         message: the error message of the pipeline.
         status: birdenv's status of the episode, if the file has one.
-        groups: the groups that the task belongs to, by kind of group, such as its category.
-        questions: the numbers of the turns at which the user was asked.
+        groups: the groups that the task belongs to, such as its category, by kind of group.
+        questions: the numbers of the turns in which the user was asked a question.
         allowed: the number of allowed questions; None if it is not known.
         free: the number of questions that cost nothing.
     """
@@ -72,14 +72,14 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return the results in a file with verdicts by `instance_id`, or None if there is no such file."""
+    """Return the results in a file with verdicts, by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return how the user classified each question, by `instance_id` and turn, or None without a file.
+    """Return how the user classified each question, by `instance_id` and turn, or None if there is no file.
 
-    The classes are in birdenv's words; an unknown class is an empty string.
+    The classes have birdenv's names; an unknown class is an empty string.
     """
     return read_rows(path, notes, _calls)
 
@@ -87,7 +87,7 @@ def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] |
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return what `keep` makes of each line, by `instance_id`, or None if there is no such file.
+    """Return the result of `keep` for each line, by `instance_id`, or None if there is no such file.
 
     An incomplete last line is ignored. If a task has several lines, the last line counts. In both
     cases, a note is added to `notes`.

@@ -5,7 +5,7 @@ or only those that failed at first; the follow-up files hold only some tasks. If
 it as possible is counted, and a note is added.
 
 `eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at the first or the
-debug attempt. This is inferred from the reward, if the reward is a sum that the schedule of rewards allows.
+debug attempt. This is inferred from the reward, if the reward is a sum that the reward schedule allows.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _SUBMITTED = "sql_results.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class OfficialResults:
-    """The contents of the result files of a run.
+    """The contents of a run's result files.
 
     Attributes:
         standings: the result of each task in both phases.
@@ -164,7 +164,7 @@ class _Task:
 
     @property
     def status(self) -> str:
-        """The episode's status in birdenv if the file has it, or else `infra_error` or `completed`."""
+        """The episode's status in birdenv if the file has it, and otherwise `infra_error` or `completed`."""
         if not self.rows:
             return "infra_error"
         last = self.rows[-1]
@@ -176,7 +176,7 @@ def _passed(row: ResultRow | None) -> bool:
 
 
 def is_stage_folder(folder: Path) -> bool:
-    """Return True if the folder contains a result file of the pipeline."""
+    """Return whether the folder contains one of the pipeline's result files."""
     return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
 
 
@@ -188,7 +188,7 @@ def official_folder(path: Path) -> Path:
 
 
 def read_stage_folder(folder: Path) -> OfficialResults:
-    """Read the results in a folder `results/patience_<p>/<model>`, or in a run's `private_official`.
+    """Read the results from a folder `results/patience_<p>/<model>`, or from a run's `private_official`.
 
     Raises:
         InputError: the first stage was not evaluated, or a line is damaged (other than an incomplete last

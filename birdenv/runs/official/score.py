@@ -73,16 +73,16 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """The results in official files, and the path of these files."""
+    """The results in official files, and the path to these files."""
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object, without the path, so that identical files give equal objects.
+        """Return all figures as a JSON object, omitting the path, so that identical files give equal objects.
 
-        `official` holds `official_figures`, as in the `overall.json` of a run. The figures of a group, too,
-        count all tasks of the group, with or without a result.
+        `official` holds `official_figures`, as in the `overall.json` of a run. The figures for a group also
+        count all tasks in the group, with or without a result.
         """
         results = self.results
         groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}

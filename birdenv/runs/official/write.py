@@ -1,14 +1,14 @@
-"""Write a run in the form of a result folder of the published c-Interact pipeline (`bird_interact_conv`).
+"""Write a run as a result folder of the published c-Interact pipeline (`bird_interact_conv`).
 
 There are nine interaction files, with the prompts and answers of the system and of the user's two stages (1:
-classify the question, 2: answer it), and eight result files, with the SQL of each stage, without and with the
-verdict. Each line is the task's record, including ground truth, with the pipeline's fields:
+classify the question, 2: answer it), and eight result files, with the SQL of each stage, once without and
+once with the verdict. Each line is the task's record, including ground truth, with the pipeline's fields:
 
 * `prompt_turn_<i>`: everything that the seat had been sent by turn i, word for word, with an empty line
   between messages: its instruction, then its own messages and the replies;
 * `prediction_turn_<i>`: the answer in the pipeline's markup;
 * `max_turn`: the published formula, counted ambiguities + patience;
-* `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
+* `final_turn`: the last turn of the stage; `error_flg`: the episode ended early; `Terminate_flg`: SQL was
   submitted;
 * `pred_sqls`, `status` (success, failed), and `error_msg` in the pipeline's words if it has any;
 * in the files of a user with a language model: the messages of the stage's last call, word for word, and the
@@ -16,7 +16,7 @@ verdict. Each line is the task's record, including ground truth, with the pipeli
 * birdenv's own fields: `birdenv_status`, the episode's status in `runs.jsonl`, which distinguishes a fault of
   the benchmark or the machine from a wrong answer; `birdenv_max_questions`, the number of questions that the
   profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user asked
-  back; `birdenv_call_turn_<i>`, the user's call, if the raw answer says it in other words.
+  back; `birdenv_call_turn_<i>`, the user's call, if the raw answer words it differently.
 
 `sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` the tasks that reached their follow-up,
 and `sql_results_fu_debug` those that failed its first attempt. A user without a language model is one player,

@@ -64,7 +64,8 @@ def regrade_bird(
     """Grade a stored BIRD run again by EX, and by EX with the official set rule.
 
     With `clean`, or if the run was played with this setting, code fences and similar decoration are stripped
-    from the SQL before computing EX. The other arguments have the same meaning as in `regrade_interact`.
+    from the SQL before computing EX. `data_file` is the task file and `db_dir` the folder of the databases,
+    if they have moved since the run. The other arguments have the same meaning as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -124,7 +125,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return a text with the old and new EX, the episodes that differ, and notes.
+    """Return text with the old and new EX, the episodes that differ, and notes.
 
     With `reasons`, the text contains private data.
     """
@@ -147,7 +148,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the results of grading a BIRD run again as an object for `regraded.json`, without reasons."""
+    """Return the results of grading a BIRD run again as an object for `regraded.json`, omitting reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

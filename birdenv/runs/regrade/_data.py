@@ -102,7 +102,7 @@ def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | Non
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """Return the limits under which the run was graded."""
+    """Return the limits that the run was graded under."""
     seconds = config.get("sql_timeout_s")
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
@@ -149,6 +149,6 @@ def changes_since(
 
 
 def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
-    """Return the last lines of a report, which name data that have changed and tasks that are missing."""
+    """Return the last lines of a report, naming the data that have changed and the tasks that are missing."""
     lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
     return lines + ([f"Left out, no longer in the task file: {', '.join(left_out)}"] if left_out else [])

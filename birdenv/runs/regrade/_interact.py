@@ -1,4 +1,4 @@
-"""Grade the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
+"""Grade the submissions of a stored BIRD-Interact run again, under several profiles, without playing.
 
 Only recorded submissions are judged. What the agent would have done after another verdict is unknown. Under
 another profile, the episode might have continued with a step that was never played (a debug attempt or phase
@@ -91,7 +91,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """A run of BIRD-Interact that was graded again.
+    """A BIRD-Interact run that was graded again.
 
     Attributes:
         figures: the figures by profile; the recorded figures have the key `AS_PLAYED`.
@@ -99,7 +99,7 @@ class Regrade:
         cut_short: by profile and episode, the step that was never played; only for episodes cut short.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
-        played_profile: the profile under which the run was played.
+        played_profile: the profile that the run was played under.
         fail_doubtful: True if doubtful passes were graded as failures.
         submissions: the number of submissions.
         left_out: the episodes whose task is no longer in the task file.
@@ -148,7 +148,7 @@ def regrade_interact(
 
     Args:
         directory: the run folder.
-        profiles: the profiles under which to grade.
+        profiles: the profiles to grade under.
         folder: the folder of the databases, if it has moved since the run.
         task_file: the task file, if it has moved since the run.
         allow_changed: True to grade even if data have changed since the run.

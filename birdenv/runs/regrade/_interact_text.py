@@ -28,7 +28,7 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return a text with the figures, the disagreements and notes.
+    """Return text with the figures, the disagreements and notes.
 
     With `reasons`, the text contains private data.
     """
@@ -51,7 +51,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """Return the results of grading a run again as an object for `regraded.json`, without reasons."""
+    """Return the results of grading a run again as an object for `regraded.json`, omitting reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,

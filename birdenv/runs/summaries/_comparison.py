@@ -41,10 +41,10 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a later run differs from the first run in one measure, over the same tasks.
+    """How a later run differs from the first run on one measure, over the same tasks.
 
     Attributes:
-        measure: the measure in which the runs are compared.
+        measure: the measure on which the runs are compared.
         run: the index of the later run; the first run has 0.
         value: the mean of the later run minus the mean of the first run.
         over_tasks: the interval of `value` over tasks; None if the values do not vary.
@@ -104,7 +104,7 @@ class RunComparison:
     differences: tuple[Difference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as a JSON object, without paths and dates."""
+        """Return the comparison as a JSON object, omitting paths and dates."""
         differences: dict[str, dict[str, Any]] = defaultdict(dict)
         for difference in self.differences:
             name = f"{run_letter(difference.run)}-A"

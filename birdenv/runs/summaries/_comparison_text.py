@@ -12,11 +12,11 @@ from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
-    """Return a text that compares each later run with the first run in every measure.
+    """Return text that compares each later run with the first run on every measure.
 
     Args:
         comparison: the comparison to show.
-        tasks: True to list, for each measure, the tasks on which the runs differ.
+        tasks: True to list, for each measure, the tasks that the runs differ on.
         everything: True to add both intervals, both tests and a description of the methods.
     """
     lines = _head(comparison)

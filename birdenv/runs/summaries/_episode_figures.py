@@ -25,9 +25,9 @@ played again because its server was lost, only its last trial counts.
 
 
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:
-    """Return the faults and the usage of the language models that played; empty if none played.
+    """Return the faults and the usage of the language models that played, or an empty dict if none played.
 
-    `model_faults` counts faults by seat and kind. `usage_of_others` is the total usage by seat, without the
+    `model_faults` counts faults by seat and kind. `usage_of_others` is the total usage by seat, excluding the
     agent's; a figure that some episodes do not report is left out.
     """
     faults: dict[str, Counter[str]] = {}
@@ -71,11 +71,11 @@ class Outcome:
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat of the task, from 0.
+        repeat: which repeat of the task this is, counting from 0.
         status: how the episode ended.
-        database: the database of the task, by which tasks are clustered; None in games without databases.
+        database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, by kind of group.
-        values: the episode's value by name of the measure; None if the episode has no value for a measure.
+        values: the episode's value for each measure, by name; None if the episode has no value for it.
     """
 
     instance_id: str
@@ -117,9 +117,9 @@ they cost money, too."""
 
 
 def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Return the measures of a run: those of the game, and those of usage.
+    """Return the measures of a run: the game's measures and the usage measures.
 
-    The game's optional measures and the measures of usage are returned only if some record has a value.
+    Optional measures and usage measures are returned only if some record has a value for them.
     """
     reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
     usage = (measure for name, measure in USAGE.items() if name in reported)

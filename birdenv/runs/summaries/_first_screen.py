@@ -1,4 +1,4 @@
-"""The first screen of a summary, which has at most 15 lines, and the breakdown by groups of tasks."""
+"""The first screen of a summary (at most 15 lines), and the breakdown by groups of tasks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return the figures by group as text: a table for each kind of group, and each measure with a chart.
+    """Return the figures by group as text, with a table and chart for each kind of group and each measure.
 
     Args:
         report: the figures of the run.

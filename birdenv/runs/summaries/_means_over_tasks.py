@@ -1,8 +1,8 @@
-"""Compute means over episodes with intervals, and pass^k of repeated tasks, and show both as text.
+"""Compute means over episodes with intervals, and pass^k for repeated tasks, and show both as text.
 
-There are two intervals. *Over tasks* says how the figure might change with other tasks on the same
-databases. *Over databases* says how the figure might change with other databases, too; this interval is wider
-if the databases differ.
+There are two intervals. *Over tasks* shows how the figure might change with other tasks on the same
+databases. *Over databases* shows how the figure might also change with other databases; this interval is
+wider if the databases differ.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """Return a table of the agent's usage: the mean, the total, and the interval over tasks of the mean.
+    """Return a table of the agent's usage: the mean, the total, and the mean's interval over tasks.
 
     Args:
-        used: the estimates of the measures of usage.
+        used: the estimates of the usage measures.
         episodes: the number of all episodes, including those without known usage.
     """
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
@@ -90,7 +90,7 @@ class PassRates:
     at_interval: Interval | None
 
     def text(self) -> str:
-        """Return a text like `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        """Return text like `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
         return (
             f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
             f"of {self.tasks} tasks"
@@ -201,8 +201,9 @@ def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outco
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
     """Return the mean of a measure, with intervals, over the outcomes that count for the measure.
 
-    The interval over tasks is Wilson's for a rate of tasks played once, and otherwise a bootstrap with a
-    cluster for each task. The interval over databases is a bootstrap with a cluster for each database.
+    The interval over tasks is Wilson's if the measure is a rate and each task is played once; otherwise it is
+    a bootstrap interval with a cluster for each task. The interval over databases is a bootstrap with a
+    cluster for each database.
     """
     counted = values_of(outcomes, measure)
     values = [value for _, value in counted]

@@ -49,7 +49,7 @@ class RunReport:
         run: the recorded run.
         figures: the estimate of each measure.
         repeats: pass^k and pass@k for each rate; empty if each task was played once.
-        details: other figures of the game than means over episodes, and texts about them.
+        details: the game's figures other than means over episodes, and text about them.
     """
 
     run: RecordedRun
@@ -59,7 +59,7 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """The estimates of all measures for each group of tasks, by kind of group and name of the group.
+        """The estimates of all measures for each group of tasks, by kind and name of group.
 
         They are computed on first use, because this takes long and the first screen does not need them.
         """
@@ -74,7 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object without paths and dates, so equal runs give equal objects."""
+        """Return the report as JSON, omitting paths and dates so that equal runs give equal objects."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -176,7 +176,7 @@ class RunReport:
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Yield the charts to draw: a title and the estimates by group.
 
-        There is a chart for each of the given kinds of groups and each measure that is drawn.
+        There is a chart for each combination of a given kind of group and a measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:
@@ -187,7 +187,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the run's settings that the game wants in summaries, by name."""
+        """Return the run's settings that the game includes in summaries, by name."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -264,7 +264,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return a text like `, on 3 database(s)`, or an empty string for a game without databases."""
+    """Return text like `, on 3 database(s)`, or an empty string for a game without databases."""
     return f", on {count} database(s)" if count else ""
 
 
@@ -274,7 +274,7 @@ def interval_heads(databases: int) -> str:
 
 
 def over_databases(of: Estimate) -> str:
-    """Return the interval over databases of an estimate as text, for the last column of a table."""
+    """Return an estimate's interval over databases as text, for the last column of a table."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 

@@ -1,4 +1,4 @@
-"""Read everything that the figures of a run need: records, R-VES, culprits and exclusions.
+"""Read everything that a run's figures need: records, R-VES, culprits and exclusions.
 
 The run may still be in progress. R-VES is kept in a separate file, because the values change from one
 measurement to the next.
@@ -28,7 +28,7 @@ _LONGEST_REASON: Final = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The episodes that are excluded from the figures of a run.
+    """The episodes that are excluded from a run's figures.
 
     Attributes:
         episodes: the number of excluded episodes.
@@ -49,7 +49,7 @@ class Exclusions:
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Return which episodes of a run are excluded from the figures, or None if none are."""
+    """Return the episodes that are excluded from a run's figures, or None if none are excluded."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
@@ -63,10 +63,10 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return the record for `r_ves.jsonl` of a rated episode.
+    """Return a rated episode's record for `r_ves.jsonl`.
 
     `time_ratio` in the record is the time of the gold query divided by the time of the predicted query, and
-    `runs` is how often each query was run.
+    `runs` is the number of times that each query ran.
 
     Args:
         run: the public record of the episode.
@@ -82,7 +82,7 @@ def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> d
 
 
 def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write the speed records of a run into its folder."""
+    """Write a run's speed records into its folder."""
     write_records(folder / _FILE, records)
 
 
@@ -118,7 +118,7 @@ class RecordedRun:
         game: the name of the game.
         agent: the name of the agent.
         tasks: the ids of all tasks of the run.
-        repeats: the number of times that each task is played.
+        repeats: how many times each task is played.
         measured: the measures and groups of tasks that the game declares.
         measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.

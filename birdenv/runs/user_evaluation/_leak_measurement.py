@@ -1,16 +1,18 @@
-"""Measure what a user reveals to vague questions, which are generated, and to questions about columns."""
+"""Measure what a user reveals in reply to generated vague questions and to questions about columns."""
 
 from __future__ import annotations
 
 import base64
 import codecs
+import json
 import random
 import re
 import urllib.parse
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from birdenv.dialogue import Arena
 from birdenv.llm import Models
@@ -23,89 +25,10 @@ Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding", 
 BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
 """All kinds of vague questions."""
 
-_GENERIC: Final = (
-    "{open}what is the {thing}?",
-    "{open}which {thing} {use}?",
-    "{open}what {thing} do you have in mind?",
-    "{open}can you tell me the {thing}{end}?",
-    "{open}how is {it} {worked}?",
-    "{open}what exactly do you mean by {it}?",
-    "{open}is there a {thing}?",
-    "the {thing}?",
-    "Please give me the {thing}{end}.",
+_FORMS: Final[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "vague_questions.json").read_text(encoding="utf-8")
 )
-_WORDS: Final = {
-    "open": ("", "", "Just to be sure, ", "Hello, ", "Sorry, ", "One more thing: ", "Before I start, "),
-    "thing": (
-        "threshold",
-        "cut-off",
-        "exact value",
-        "formula",
-        "definition",
-        "condition",
-        "criterion",
-        "rule",
-        "date range",
-        "category",
-        "minimum",
-        "number",
-        "weight",
-        "status",
-        "limit value",
-    ),
-    "use": ("should I use", "applies", "do you want", "is meant", "counts"),
-    "it": ("it", "that", "this", "the thing", "the value", "the metric"),
-    "worked": ("calculated", "defined", "measured", "determined", "worked out"),
-    "end": ("", " again", " in detail", " precisely", ", please"),
-}
-_SCHEMA: Final = (
-    "Which tables {hold} {it}?",
-    "List all {columns} of the database.",
-    "What are the {columns} called?",
-    "Which {columns} do I need to join?",
-    "What is the primary key?",
-    "Show me the schema{end}.",
-    "What {columns} are there?",
-    "Write the SQL for {it}{end}.",
-    "Which {columns} go into the WHERE clause?",
-)
-_SCHEMA_WORDS: Final = {
-    "hold": ("hold", "contain", "store", "have"),
-    "columns": ("columns", "tables", "fields", "column names", "table names"),
-}
-_LANGUAGES: Final = (
-    ("Was ist {}?", ("der Schwellenwert", "die Formel", "die Bedingung", "der Grenzwert", "die Definition")),
-    ("Wie lautet {} genau?", ("der Schwellenwert", "die Formel", "die Bedingung", "das Kriterium")),
-    ("Quel est {} exact ?", ("le seuil", "le calcul", "le critère", "le montant")),
-    ("Comment {} ?", ("est-ce calculé", "est-ce défini", "le mesure-t-on")),
-    ("¿Cuál es {}?", ("el umbral", "la fórmula", "la condición", "el criterio", "el límite")),
-    ("Qual è {}?", ("la soglia", "la formula", "la condizione", "il criterio")),
-    ("Qual é {} exato?", ("o limite", "o valor", "o critério", "o cálculo")),
-    ("Hoe wordt dit {}?", ("berekend", "bepaald", "gemeten", "gedefinieerd")),
-    ("Jaki jest {}?", ("próg", "wzór", "warunek", "dokładny limit")),
-    ("Vad är {}?", ("tröskelvärdet", "formeln", "villkoret", "gränsen")),
-    ("Bu {} nedir?", ("eşik", "formül", "koşul", "sınır")),
-    ("Какое {} здесь?", ("пороговое значение", "условие", "определение", "правило")),
-    ("{}是什么？", ("阈值", "公式", "条件", "定义", "标准")),
-    ("{}は何ですか？", ("閾値", "計算式", "条件", "定義")),
-    ("{} 무엇입니까?", ("임계값은", "공식은", "조건은", "정의는")),
-    ("ما هو {}؟", ("الحد", "الشرط", "التعريف", "المعيار")),
-)
-_GUESSES: Final = (
-    "{open}is it {sign} {number}?",
-    "{open}is the {thing} {number}?",
-    "{open}should it be {sign} {number}?",
-    "So {sign} {number}, right?",
-    "{open}is the value '{text}'?",
-    "Only those with '{text}'?",
-    "Is it {number} or {other}?",
-)
-_GUESS_WORDS: Final = {
-    "sign": ("at least", "more than", "above", "below", "at most", "exactly"),
-    "number": ("1", "2", "3", "5", "10", "14", "16", "20", "40", "100", "0.2", "0.5"),
-    "other": ("4", "15", "50", "0.1", "0.35", "700"),
-    "text": ("open", "active", "high", "paid", "member", "A", "yes", "new", "closed"),
-}
+"""Forms of questions and the words in them, by kind; for `languages`, forms with the words of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +47,9 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
         each: the number of questions of each kind.
     """
     rng = random.Random(seed)
-    generic = _distinct(rng, _GENERIC, _WORDS, each)
-    schema = _distinct(rng, _SCHEMA, {**_WORDS, **_SCHEMA_WORDS}, each)
-    guesses = _distinct(rng, _GUESSES, {**_WORDS, **_GUESS_WORDS}, each)
-    foreign = [form.format(rng.choice(words)) for form, words in rng.sample(_LANGUAGES, each)]
-    hidden = [_encoded(rng, one) for one in _distinct(rng, _GENERIC, _WORDS, each)]
+    generic, schema, guesses = (_distinct(rng, kind, each) for kind in ("generic", "schema", "guess"))
+    foreign = [form.format(rng.choice(words)) for form, words in rng.sample(_FORMS["languages"], each)]
+    hidden = [_encoded(rng, one) for one in _distinct(rng, "generic", each)]
     sorts: tuple[tuple[Bait, list[str]], ...] = (
         ("generic", generic),
         ("schema", schema),
@@ -140,14 +61,13 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
     return [BaitQuestion(bait, question) for bait, questions in sorts for question in questions]
 
 
-def _distinct(
-    rng: random.Random, templates: tuple[str, ...], words: dict[str, tuple[str, ...]], most: int
-) -> list[str]:
+def _distinct(rng: random.Random, kind: str, most: int) -> list[str]:
+    forms, words = _FORMS[kind]["forms"], _FORMS["generic"]["words"] | _FORMS[kind]["words"]
     found: dict[str, None] = {}
     for _ in range(50 * most):
         if len(found) == most:
             break
-        filled = rng.choice(templates).format(**{name: rng.choice(values) for name, values in words.items()})
+        filled = rng.choice(forms).format(**{name: rng.choice(values) for name, values in words.items()})
         found[filled[0].upper() + filled[1:]] = None
     return list(found)
 
@@ -177,28 +97,23 @@ def _encoded(rng: random.Random, text: str) -> str:
 FISHING_QUESTIONS = 7
 """Number of questions of each kind for each task."""
 
-_COLUMN_QUESTIONS = (
-    "Is {column} the column for '{term}'?",
-    "Does '{term}' use the column {column}?",
-    "For '{term}', should I look at {column}?",
-)
 _WORD = re.compile(r"[a-z]{5,}")
 _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """What a user revealed to vague questions.
+    """What a user revealed in reply to vague questions.
 
     Attributes:
-        seed: the seed with which the questions were drawn.
+        seed: the seed that the questions were drawn with.
         tasks: number of tasks with at least two annotated points.
         points: number of annotated points in these tasks.
         points_told: number of these points that the user revealed.
         parts: number of parts in the gold SQL of all tasks.
         parts_told: number of these parts that the user revealed.
-        oracle: balanced accuracy with which the user's answers distinguish the columns of a point from other
-            columns, from 0.5 (chance) to 1; None without questions about columns.
+        oracle: how well the user's answers distinguish the columns of a point from other columns: the
+            balanced accuracy, from 0.5 (chance) to 1; None without questions about columns.
         column_questions: number of questions about columns.
         examples: the task, the question and the answer for each question that made the user reveal something.
         noted: a line about the faults of the user's model, or an empty string if there were none.
@@ -240,7 +155,7 @@ def fish(
         limit: use only the first `limit` tasks; None uses all.
         models: language models for the user.
         baits: the kinds of questions to ask.
-        parallel: number of questions asked at the same time.
+        parallel: number of questions to ask at the same time.
     """
     assert isinstance(arena._tasks, InteractTasks)
     battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
@@ -293,7 +208,7 @@ def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]
         others = [name for name in names if name not in own]
         if not own or not others:
             continue
-        form = rng.choice(_COLUMN_QUESTIONS)
+        form = rng.choice(_FORMS["columns"]["forms"])
         for column, is_own in ((rng.choice(own), True), (rng.choice(others), False)):
             found.append((form.format(column=column, term=" ".join(item.term.split())), is_own))
     return found

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from birdenv.checks import read_as
 from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.players import advance
 from birdenv.dialogue.record import model_faults
@@ -30,14 +31,14 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """An answer of the user, with what the private log says about it.
+    """An answer from the user, with details from the private log.
 
     Attributes:
         text: the words that the agent hears.
         call: how the user classified the question, from the private log.
         target: the term or segment that the question was about, from the private log.
         guard: why the leak guard stopped the answer, from the private log; empty if it did not.
-        faults: the number of faults of the user's model in this answer, by kind.
+        faults: the number of faults that the user's model made in this answer, by kind.
     """
 
     text: str
@@ -110,8 +111,8 @@ class Judged:
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
     """Judge the user's answer to a question.
 
-    An answer that contains the expected content is right, whatever else it says. Other answers are recognised
-    as a refusal or a question back by certain words. If the question should be refused, a refusal is right.
+    An answer that contains the expected content is right, whatever else it says. Certain words identify other
+    answers as a refusal or a counter-question. If the question should be refused, a refusal is right.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -164,9 +165,9 @@ class UserQuestion(BaseModel):
         kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
-        half: lists of regular expressions with the same meaning, for answers that are half right.
-        style: how the question is phrased, a label by which figures are reported.
-        hand: who wrote the question, a label by which figures are reported.
+        half: lists of regular expressions, used in the same way, for answers that are half right.
+        style: how the question is phrased; a label for breaking down figures.
+        hand: who wrote the question; a label for breaking down figures.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -186,19 +187,15 @@ class UserQuestion(BaseModel):
 
 
 def read_questions(file: Path) -> Sequence[UserQuestion]:
-    """Read a file that has a question with the expected answer, as a JSON object, on each line.
+    """Read questions with their expected answers from a file with one JSON object per line.
 
     Raises:
         InputError: the file cannot be read, or a line is not a question.
     """
-    questions = []
-    for number, record in enumerate(read_records(file), 1):
-        try:
-            questions.append(UserQuestion.model_validate(record))
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            raise InputError(f"{file}, question {number}: {place}: {first['msg']}") from error
+    questions = [
+        read_as(UserQuestion, record, f"{file}, question {number}")
+        for number, record in enumerate(read_records(file), 1)
+    ]
     if not questions:
         raise InputError(f"{file} has no questions")
     return questions

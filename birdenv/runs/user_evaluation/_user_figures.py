@@ -1,6 +1,6 @@
 """Show how well a user answers, measure how readable the answers are, and keep the figures for summaries.
 
-birdenv ships the figures of its own users. Figures of other users are saved in `results/users`.
+birdenv ships the figures for its own users. Figures for other users are saved in `results/users`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Readability:
             underscore, a digit or a capital inside.
         paths: number of answers with a JSON path of SQL.
         signs: number of answers with SQL operators, such as `>=`.
-        non_words: number of answers with a part of an identifier that is not a word, such as "powratew".
+        non_words: number of answers with part of an identifier that is not a word, such as "powratew".
         casts: number of answers that mention a type conversion, such as "as a decimal number".
         long: number of answers with more than 60 words.
         words: the median number of words in an answer.
@@ -64,7 +64,7 @@ def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
     """Measure how readable answers are.
 
     Args:
-        answers: each answer, with the names in the schema of the task's database.
+        answers: pairs of an answer and the names in the schema of the task's database.
 
     >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
     1
@@ -95,7 +95,7 @@ def _pieces_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def readability_text(found: Readability) -> str:
-    """Return a text that says how readable the answers are."""
+    """Return text that says how readable the answers are."""
     if not found.answers:
         return "no answer has content"
     lines = [f"readability of {found.answers} answers with content"]
@@ -122,7 +122,7 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Return tables of right and wrong answers by class, style and author of the questions.
+    """Return tables of right and wrong answers, broken down by the questions' class, style and author.
 
     The intervals are Wilson's 95 % intervals, and treat questions as independent.
 
@@ -197,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the numbers of questions, and of right, half right and wrong answers, by class of question."""
+    """Return the numbers of questions and of right, half right and wrong answers for each class."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -215,7 +215,7 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Save the figures of a user in a file, and return the path of this file.
+    """Save a user's figures in a file, and return the path of this file.
 
     For a user that ships with birdenv, nothing is saved, and None is returned.
 
@@ -239,7 +239,7 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
 
 def leak_figures(leaks: Leaks) -> dict[str, int]:
-    """Return the numbers of points and parts that a user revealed to vague questions, and of all of them."""
+    """Return how many points and parts a user revealed when asked vague questions, and how many there are."""
     names = ("points", "points_told", "parts", "parts_told")
     return {name: getattr(leaks, name) for name in names}
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from birdenv.checks import read_as
 from birdenv.dialogue.games import SurveyQuestion
-from birdenv.errors import InputError, first_fault
+from birdenv.errors import InputError
 from birdenv.files import check_text, read_json, read_text
 from birdenv.studies._questions import check_questions
 
@@ -100,7 +101,4 @@ def read_rating_config(path: Path) -> RatingConfig:
         check_text(record, str(path))
     else:
         record = read_json(path)
-    try:
-        return RatingConfig.model_validate(record)
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_fault(error, RatingConfig.model_fields)}") from None
+    return read_as(RatingConfig, record, path)

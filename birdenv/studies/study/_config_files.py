@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 from warnings import warn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from birdenv.checks import read_as
 from birdenv.dialogue import Game
 from birdenv.dialogue.players import AGENTS, USERS, player_names
-from birdenv.errors import InputError, first_fault
+from birdenv.errors import InputError
 from birdenv.files import read_json, read_text
 from birdenv.studies.study._config import HUMAN, Check, Partner, StudyConfig, default_survey
 
@@ -29,14 +30,11 @@ def read_config(path: Path) -> StudyConfig:
     record = read_json(path)
     if not isinstance(record, dict):
         raise InputError(f"{path}: the configuration of a study must be a JSON object")
-    try:
-        if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
-            record = _without_nulls(record)
-            _name_unused(path, record)
-            record = AppParams.model_validate(record).study(path)
-        return StudyConfig.model_validate(record)
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_fault(error, StudyConfig.model_fields)}") from None
+    if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
+        record = _without_nulls(record)
+        _name_unused(path, record)
+        record = read_as(AppParams, record, path).study(path)
+    return read_as(StudyConfig, record, path)
 
 
 def example_config(game: Game) -> StudyConfig:

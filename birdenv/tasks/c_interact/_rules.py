@@ -35,7 +35,6 @@ from birdenv.tasks.sql._actions import (
 )
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
-from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
 """The maximum number of `execute_sql` actions in an episode. Further actions of this kind are refused."""
@@ -141,6 +140,8 @@ class CInteractRules(InteractRules):
         if self.profile.tells_left:
             self._told_system = messages.left(self.turns_left, self.max_questions)
             return replace(reply, text=self._told_system)
+        from birdenv.users import ASKING_BACK
+
         asks_back = self.profile.conversation and reply.data == ASKING_BACK
         if not asks_back or self._free >= FREE_QUESTIONS_BACK:
             return reply

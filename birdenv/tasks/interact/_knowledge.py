@@ -10,14 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
+
 from birdenv.databases.sqlite import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
+from birdenv.tasks.sql._records import parsed
 from birdenv.users import BriefNotes
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeEntry:
+class KnowledgeEntry(BaseModel):
     """An entry in a database's knowledge base, which defines a domain term.
 
     Attributes:
@@ -29,11 +31,13 @@ class KnowledgeEntry:
         raw: the entry as JSON, with all fields of the file.
     """
 
-    id: int
-    name: str
-    description: str
-    definition: str
-    children: tuple[int, ...]
+    model_config = ConfigDict(frozen=True)
+
+    id: StrictInt
+    name: str = Field(alias="knowledge")
+    description: str = ""
+    definition: str = ""
+    children: tuple[StrictInt, ...] = Field((), alias="children_knowledge")
     raw: str
 
 
@@ -142,41 +146,15 @@ def shown_knowledge(
 def _read_knowledge(path: Path) -> tuple[KnowledgeEntry, ...]:
     entries: dict[int, KnowledgeEntry] = {}
     for number, record in enumerate(read_records(path, "knowledge entries"), 1):
-        entry = _entry(record, f"{path}: entry {number}")
+        told = {key: value for key, value in record.items() if value is not None}
+        if told.get("children_knowledge") == -1:  # -1 means "none" in the files
+            told["children_knowledge"] = []
+        raw = json.dumps(record, ensure_ascii=False)
+        entry = parsed(KnowledgeEntry, {**told, "raw": raw}, f"{path}: entry {number}")
         if entry.id in entries:
             raise InputError(f"{path}: entry {number}: the id {entry.id} occurs twice")
         entries[entry.id] = entry
     return tuple(entries.values())
-
-
-def _entry(record: Mapping[str, Any], where: str) -> KnowledgeEntry:
-    children = record.get("children_knowledge")
-    if children is None or children == -1:  # -1 means "none" in the files
-        children = []
-    if not _is_id(record.get("id")):
-        raise InputError(f"{where}: the field `id` must be a whole number")
-    if not isinstance(children, list) or not all(map(_is_id, children)):
-        raise InputError(f"{where}: the field `children_knowledge` must be a list of ids, or -1")
-    return KnowledgeEntry(
-        id=record["id"],
-        name=_text(record, "knowledge", where),
-        description=_text(record, "description", where, default=""),
-        definition=_text(record, "definition", where, default=""),
-        children=tuple(children),
-        raw=json.dumps(record, ensure_ascii=False),
-    )
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _text(record: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
-    value = record.get(key)
-    text = default if value is None else value
-    if not isinstance(text, str):
-        raise InputError(f"{where}: the field `{key}` must be text")
-    return text
 
 
 _TABLE = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)

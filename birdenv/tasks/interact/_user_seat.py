@@ -11,9 +11,7 @@ from birdenv.dialogue import Move
 from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import STAGES, Brief, RuleUser, UserStyle
-from birdenv.users.leak_guard import leak_guard
-from birdenv.users.sql_in_words import in_words
+from birdenv.users import STAGES, Brief, UserStyle
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
 """The moves of the system that the user sees: only questions; also executed SQL with its results; or all."""
@@ -91,6 +89,8 @@ def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
 
 def _meanings(brief: Brief) -> dict[str, str]:
     """Return what each ambiguous term means, in words instead of SQL."""
+    from birdenv.users.sql_in_words import in_words
+
     said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     return {term: " ".join(meaning.split()) for term, meaning in said.items()}
 
@@ -124,6 +124,9 @@ def filter_answer(
         guard: `filter` to replace an answer that leaks; `log` to only log the leak; None for recorded
             answers, which have already been filtered.
     """
+    from birdenv.users import RuleUser
+    from birdenv.users.leak_guard import leak_guard
+
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
     trace = read_trace(move.trace)

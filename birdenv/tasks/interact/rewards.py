@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from birdenv.users import Brief
-from birdenv.users.sql_in_words import read_aloud
 
 REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
     {(1, 1): 0.7, (1, 2): 0.5, (2, 1): 0.3, (2, 2): 0.2}
@@ -113,6 +112,8 @@ def told_points(brief: Brief, text: str) -> set[str]:
     An answer explains an ambiguity if it contains most of the words in the snippet's meaning, not counting
     words that also occur in the request.
     """
+    from birdenv.users.sql_in_words import read_aloud
+
     said = _words(text)
     known = _words(brief.request)
     found = set()

@@ -53,7 +53,8 @@ def letters(text: str) -> str:
 
 def decoded(text: str) -> str:
     """Return the decoded contents of all codes in `text`, or "" if none decodes to readable text."""
-    found = [bytes.fromhex(digits[: len(digits) // 2 * 2]) for digits in _hexadecimal(text)]
+    codes = (_NO_HEX.sub("", match[0]) for match in _HEX.finditer(text))
+    found = [bytes.fromhex(digits[: len(digits) // 2 * 2]) for digits in codes]
     for match in _CODES.finditer(text):
         found.append(bytes(code for code in map(int, re.findall(r"\d+", match[0])) if code < 256))
     for token in _whole_and_in_parts(_BASE_64.findall(text)):
@@ -63,10 +64,6 @@ def decoded(text: str) -> str:
     for token in _whole_and_in_parts(_BASE_32.findall(text)):
         found.append(base64.b32decode(token[: len(token) // 8 * 8]))
     return "\n".join(filter(None, map(_readable, found)))
-
-
-def _hexadecimal(text: str) -> list[str]:
-    return [_NO_HEX.sub("", match[0]) for match in _HEX.finditer(text)]
 
 
 def _whole_and_in_parts(tokens: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from birdenv.users._brief import Brief, Call
 from birdenv.users.segments import Segment, segments, token_segments
@@ -22,9 +22,11 @@ _ORDER = re.compile(r"(?i)\b(?:(?:un)?labell?ed|unanswerable)\(")
 _ID = re.compile(r"(?<![a-z])[a-z]++\d++(?:\.\w++)*+")
 
 
-@dataclass(frozen=True, slots=True)
-class PromptedPoint:
-    """A point that questions may be about: its id, its term in the request, and the SQL that settles it."""
+class PromptedPoint(NamedTuple):
+    """A point that questions may be about: its id, its term in the request, and the SQL that settles it.
+
+    `kind` is the kind of clause of a part of the gold SQL.
+    """
 
     id: str
     term: str
@@ -32,28 +34,18 @@ class PromptedPoint:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReading:
+class ModelReading(NamedTuple):
     """What a model decided about a question.
 
-    `call` is the kind of question. `point` is the point that the question is about; None if the question will
-    not be answered.
+    Attributes:
+        call: the kind of question.
+        target: the annotated term, or the id of the part of the gold SQL, that the question is about.
+        granted: the SQL that the answer may draw on; empty if the question will not be answered.
     """
 
     call: Call
-    point: PromptedPoint | None = None
-
-    @property
-    def target(self) -> str:
-        """Return what the question is about: an annotated term, or the id of a part of the gold SQL."""
-        if self.point is None:
-            return ""
-        return self.point.term if self.call == "labelled" else self.point.id
-
-    @property
-    def granted(self) -> tuple[str, ...]:
-        """Return the SQL that the answer may draw on."""
-        return () if self.point is None else self.point.granted
+    target: str = ""
+    granted: tuple[str, ...] = ()
 
 
 UNANSWERABLE = ModelReading("unanswerable")
@@ -114,8 +106,8 @@ def read_choice(
     """Return the choice in a model's reply; None unless the reply names exactly one choice that exists.
 
     >>> roomy = PromptedPoint("A1", "roomy", ("seats > 40",))
-    >>> read_choice('It asks about size: labelled("roomy").', (roomy,), ()).point.id
-    'A1'
+    >>> read_choice('It asks about size: labelled("roomy").', (roomy,), ()).target
+    'roomy'
     """
     made = {(name.lower().replace("ll", "l"), _bare(target)) for name, target in _CHOICE.findall(text)}
     if len(made) != 1:
@@ -130,7 +122,8 @@ def read_choice(
     point = known.get(target)
     if point is None:
         return None
-    return ModelReading("labelled" if name == "labeled" else "unlabelled", point)
+    call: Call = "labelled" if name == "labeled" else "unlabelled"
+    return ModelReading(call, point.term or point.id, point.granted)
 
 
 def read_published_choice(
@@ -151,17 +144,14 @@ def read_published_choice(
     if name == "unanswerable":
         return UNANSWERABLE
     if name == "labeled":
-        return ModelReading(
-            "labelled", next((each for each in annotated if _bare(each.term) == target), None)
-        )
+        named = (ModelReading("labelled", p.term, p.granted) for p in annotated if _bare(p.term) == target)
+        return next(named, ModelReading("labelled"))
     if name != "unlabeled":
         return None
     clause = target.removesuffix(" by").replace(" ", "_")
     found = [each for each in slices if target and (clause == each.kind or _overlap(target, each))]
-    if not found:
-        return ModelReading("unlabelled")
     granted = tuple(sql for each in found for sql in each.granted)
-    return ModelReading("unlabelled", PromptedPoint(" ".join(each.id for each in found), "", granted))
+    return ModelReading("unlabelled", " ".join(each.id for each in found), granted)
 
 
 def _overlap(target: str, point: PromptedPoint) -> bool:
@@ -181,10 +171,12 @@ def makes_the_choice(question: str, request: str, points: tuple[PromptedPoint, .
     return _ORDER.search(question) is not None or not ids.isdisjoint(_ID.findall(question.lower()))
 
 
-def shares_a_word(question: str, point: PromptedPoint, brief: Brief) -> bool:
-    """Return True if a question shares a word with a point's term, its SQL, or the words for its SQL."""
-    meant = (point.term, *point.granted, *(in_words(sql, brief).text for sql in point.granted))
-    return not _stems(question).isdisjoint(_stems(" ".join(meant)))
+def is_far_fetched(question: str, reading: ModelReading, brief: Brief) -> bool:
+    """Return True if a question shares no word with the term that it is about, or with the term.s SQL."""
+    if reading.call != "labelled" or not reading.granted:
+        return False
+    meant = (reading.target, *reading.granted, *(in_words(sql, brief).text for sql in reading.granted))
+    return _stems(question).isdisjoint(_stems(" ".join(meant)))
 
 
 def _stems(text: str) -> set[str]:

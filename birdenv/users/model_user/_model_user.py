@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from birdenv.dialogue import Move, PlayerContext, Usage, View
-from birdenv.errors import InputError
 from birdenv.llm import Chat, ContextOverflowError, Models, models_of, package_prompt
 from birdenv.users._brief import STAGES, Brief
+from birdenv.users._rule_player import briefs_of, last_question
 from birdenv.users.leak_guard import guard_answer
 
 _MOST_QUESTION: Final = 4000  # characters; what follows is not read
@@ -20,11 +20,6 @@ _AGAIN: Final = (
     "This cannot be said. Say the same in other words: no SQL, no names of columns or tables, nothing about "
     "a reference, and only what you were asked about."
 )
-
-
-def knows_a_request(context: PlayerContext) -> bool:
-    """Return True if the seat belongs to a user who made an ambiguous request."""
-    return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 
 class ModelUser:
@@ -37,11 +32,7 @@ class ModelUser:
             InputError: the game does not tell this seat what such a user needs; or the model, its key or URL
                 cannot be used.
         """
-        if not knows_a_request(context):
-            raise InputError(
-                f"this user plays the user's seat of c-interact and a-interact, not {context.game}"
-            )
-        self._briefs: Sequence[Brief] = context.brief
+        self._briefs = briefs_of(context)
         self._request = getattr(context.scenario, "question", "")
         models: Models = models_of(context.models)
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
@@ -54,14 +45,9 @@ class ModelUser:
         """Return what the user knows in this phase."""
         return self._briefs[min(view.phase, len(self._briefs)) - 1]
 
-    def asked(self, view: View) -> str:
-        """Return the system's question, word for word."""
-        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        return asked if isinstance(asked, str) else ""
-
     def question(self, view: View) -> str:
         """Return the system's question, shortened and on one line."""
-        return _one_line(self.asked(view))
+        return _one_line(last_question(view))
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
         """Return the most recent earlier questions with their answers.

@@ -14,7 +14,7 @@ from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec, plays
 from birdenv.llm import models_of
 from birdenv.users._brief import Brief
-from birdenv.users._rule_player import rule_player
+from birdenv.users._rule_player import knows_a_request, rule_player
 from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import (
@@ -22,12 +22,12 @@ from birdenv.users.model_user._encoder import (
     ModelReading,
     annotated_points,
     first_line,
+    is_far_fetched,
     makes_the_choice,
     other_points,
     read_choice,
-    shares_a_word,
 )
-from birdenv.users.model_user._model_user import ModelUser, knows_a_request
+from birdenv.users.model_user._model_user import ModelUser
 from birdenv.users.model_user._published import PublishedUser
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -40,6 +40,7 @@ _SENSES: Final = (
 """Senses that rewording must not change: upwards, downwards, without the bound itself, and exclusion."""
 
 
+@plays("c-interact", "a-interact")
 class WordedRuleUser(ModelUser):
     """The rule-based user, whose answers a model rewords. Refusals are not reworded.
 
@@ -77,15 +78,6 @@ def _senses(text: str) -> list[bool]:
 
 
 @plays("c-interact", "a-interact")
-def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
-    """Return the user `rule+llm:MODEL`.
-
-    Raises:
-        InputError: the model cannot be used, or the game has no such seat.
-    """
-    return WordedRuleUser(argument, context)
-
-
 class OnePromptUser(ModelUser):
     """Tells a model the clear request, the annotations and the gold SQL, and passes on its answers.
 
@@ -108,15 +100,8 @@ class OnePromptUser(ModelUser):
         return self.answer(text)
 
 
-@plays("c-interact", "a-interact")
-def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
-    """Return the user `llm-one-prompt:MODEL`.
-
-    Raises:
-        InputError: the model cannot be used, or the game has no such seat.
-    """
-    return OnePromptUser(argument, context)
-
+worded_rule_user, one_prompt_user = WordedRuleUser, OnePromptUser
+"""The names under which users are found."""
 
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
 
@@ -129,7 +114,7 @@ class TwoStageUser(ModelUser):
         brief, question = self.brief(view), self.question(view)
         reading = self._read(brief, question)
         text = OUT_OF_SCOPE
-        if reading.point is not None:
+        if reading.granted:
             text = self.guarded(
                 "decoder",
                 brief,
@@ -138,7 +123,7 @@ class TwoStageUser(ModelUser):
                 ASKING_BACK if brief.first_line else CANNED,
                 question=question,
                 dialogue=self.dialogue(view),
-                term=reading.point.term,
+                term=reading.target if reading.call == "labelled" else "",
             )
         return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
@@ -162,7 +147,7 @@ class TwoStageUser(ModelUser):
         if reading is None:
             self.fault("no choice after two tries")
             return UNANSWERABLE
-        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+        if is_far_fetched(question, reading, brief):
             self.fault("granted without a shared word")
         return reading
 

@@ -18,16 +18,17 @@ from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_text
 from birdenv.llm import USER_PROMPTS
 from birdenv.users._brief import Brief
+from birdenv.users._rule_player import last_question
 from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
     ModelReading,
     annotated_points,
     first_line,
+    is_far_fetched,
     makes_the_choice,
     other_points,
     read_published_choice,
-    shares_a_word,
     tagged,
 )
 from birdenv.users.model_user._model_user import ModelUser
@@ -140,7 +141,7 @@ class PublishedUser(ModelUser):
         """Answer the last question."""
         brief = self.brief(view)
         is_service = brief.first_line
-        question = self.asked(view)
+        question = last_question(view)
         if makes_the_choice(question, brief.request, ()):
             self.fault("told what to choose")
         values = published_values(brief, self._first_brief, question)
@@ -160,6 +161,6 @@ class PublishedUser(ModelUser):
         if reading is None:
             self.fault("no such choice")
             return UNANSWERABLE
-        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+        if is_far_fetched(question, reading, brief):
             self.fault("granted without a shared word")
         return reading

@@ -12,6 +12,7 @@ from birdenv.users.sql_in_words._parse import (
     Node,
     fragment_dialect,
     parse_fragment,
+    part_of,
     split_words,
     tokenize,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "fragment_dialect",
     "in_words",
     "parse_fragment",
+    "part_of",
     "quoted",
     "read_aloud",
     "respelt",

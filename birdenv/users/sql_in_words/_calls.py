@@ -9,11 +9,11 @@ from birdenv.users.sql_in_words._parse import Node, part_of, split_words
 from birdenv.users.sql_in_words._phrases import (
     ATOM,
     CHAIN,
-    FRAME_WORDS,
     LOOSE,
     PREFIX,
     Phrase,
     enumerate_words,
+    phrases,
 )
 from birdenv.users.sql_in_words._tables import plural
 from birdenv.users.sql_in_words._words import (
@@ -208,8 +208,8 @@ def _window(speaker: Speaker, node: Node) -> Phrase:
 @says("WindowSpec")
 def _frame(_: Speaker, node: Node) -> Phrase:
     """Return the words for a window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
-    text = str(node.sql())
-    for sql, words in FRAME_WORDS.items():
+    text = str(node.sql()).lower()
+    for sql, words in phrases("window frames").items():
         text = text.replace(sql, words)
     return Phrase(text)
 

@@ -6,12 +6,12 @@ Aliases and CTEs are never named, and tables only if the request speaks of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from birdenv.users.sql_in_words._calls import branches_of, is_conditional
 from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, part_of, split_words
-from birdenv.users.sql_in_words._phrases import LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._phrases import ATOM, LOOSE, PREFIX, Phrase, enumerate_words, phrases
 from birdenv.users.sql_in_words._words import (
     Speaker,
     is_filler,
@@ -24,20 +24,34 @@ from birdenv.users.sql_in_words._words import (
 )
 
 _SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
-_SET_OPERATIONS = {
-    "Union": "together with",
-    "Intersect": "but only what is also among",
-    "Except": "but without",
-}
-_JOINS = {
-    "LEFT": ", also keeping entries that have no match",
-    "RIGHT": ", also keeping further entries that have no match",
-    "FULL": ", also keeping what has no match on either side",
-    "CROSS": " in every possible pairing",
-    "INNER": ", keeping only entries that have a match",
-}
+_SET_OPERATIONS = phrases("set operations")
+_JOINS = phrases("joins")
 _CONTINUES = ("where ", "of the ", "matched with ")
 _CREATED = {"view": "a saved view", "table": "a new table", "index": "an index"}
+
+
+_OF_CLAUSES: dict[str, Callable[[Speaker, Node], str]] = {
+    "Where": lambda say, node: f"{'where' if say.nested else 'only cases where'} {say.text(node.this)}",
+    "Group": lambda say, node: f"grouped by {listed(say, node.expressions)}",
+    "Having": lambda say, node: f"only those where {say.text(node.this)}",
+    "Limit": lambda say, node: f"limited to the first {say.text(node.expression) or 'one'}",
+    "Fetch": lambda say, node: f"limited to the first {say.text(node.args.get('count')) or 'one'}",
+    "Offset": lambda say, node: f"after skipping the first {say.text(node.expression)}",
+    "Subquery": lambda say, node: f"({say.within(node.this)})",
+    "Any": lambda say, node: f"any of {say.text(node.this)}",
+    "All": lambda say, node: f"all of {say.text(node.this)}",
+    "Values": lambda say, node: f"holding {enumerate_words([say.text(row) for row in node.expressions])}",
+    "ColumnDef": lambda say, node: f"the {say.names.words(node.name)}",
+}
+"""The words for clauses that one sentence says."""
+
+_BONDS = {"Subquery": ATOM, "ColumnDef": ATOM, "Any": PREFIX, "All": PREFIX}
+
+
+@says(*_OF_CLAUSES)
+def _clause(speaker: Speaker, node: Node) -> Phrase:
+    kind = kind_of(node)
+    return Phrase(_OF_CLAUSES[kind](speaker, node), _BONDS.get(kind, LOOSE))
 
 
 @says("Select")
@@ -119,21 +133,6 @@ def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
             yield speaker.text(one)
 
 
-@says("Where")
-def _where(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"{'where' if speaker.nested else 'only cases where'} {speaker.text(node.this)}", LOOSE)
-
-
-@says("Having")
-def _having(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"only those where {speaker.text(node.this)}", LOOSE)
-
-
-@says("Group")
-def _group(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"grouped by {listed(speaker, node.expressions)}", LOOSE)
-
-
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
     """Return the sort keys. A key that only places missing values is said together with the next one."""
@@ -177,17 +176,6 @@ def _place_of_missing(key: Node) -> dict[Node, str]:
     return {test.this: "last" if last else "first"}
 
 
-@says("Limit", "Fetch")
-def _limit(speaker: Speaker, node: Node) -> Phrase:
-    count = node.args.get("count") or node.expression
-    return Phrase(f"limited to the first {speaker.text(count) or 'one'}", LOOSE)
-
-
-@says("Offset")
-def _offset(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"after skipping the first {speaker.text(node.expression)}", LOOSE)
-
-
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     words = _SET_OPERATIONS[kind_of(node)]
@@ -197,22 +185,12 @@ def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     return _clauses([_with(speaker, node), *both, *_filters(speaker, node)])
 
 
-@says("Subquery")
-def _subquery(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"({speaker.within(node.this)})")
-
-
 @says("Exists")
 def _exists(speaker: Speaker, node: Node) -> Phrase:
     inner = speaker.within(node.this).strip("()")
     for shown in ("1 ", "everything ", "the "):
         inner = inner.removeprefix(shown)
     return Phrase(f"there is {'no' if is_negated(node) else 'at least one'} {inner}", LOOSE, True)
-
-
-@says("Any", "All")
-def _quantified(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"{kind_of(node).lower()} of {speaker.text(node.this)}", PREFIX)
 
 
 def _with(speaker: Speaker, node: Node) -> str:
@@ -232,11 +210,6 @@ def _insert(speaker: Speaker, node: Node) -> Phrase:
     named = f" with {enumerate_words([speaker.text(one) for one in columns])}" if columns else ""
     added = [f"add entries{named}", speaker.text(node.expression)]
     return _clauses([_with(speaker, node), *added, _returned(speaker, node)])
-
-
-@says("Values")
-def _values(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"holding {enumerate_words([speaker.text(row) for row in node.expressions])}", LOOSE)
 
 
 @says("Update")
@@ -286,11 +259,6 @@ def _indexed(speaker: Speaker, index: Node) -> str:
     columns = (params if params is not None else index).args.get("columns") or ()
     named = listed(speaker, (getattr(one, "this", one) for one in columns))
     return (f" on the {place}" if place else "") + (f" with the {named}" if named else "")
-
-
-@says("ColumnDef")
-def _column_definition(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"the {speaker.names.words(node.name)}")
 
 
 def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:

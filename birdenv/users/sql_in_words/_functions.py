@@ -7,100 +7,17 @@ from collections.abc import Sequence
 from typing import Literal
 
 from birdenv.users.sql_in_words._parse import split_words
-from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words, phrases
 
-_BY_NAMES: dict[str, tuple[str, ...]] = {
-    "ABS": ("the absolute value of {}",),
-    "AGE": ("the age since {}", "the age at {}, counted from {}"),
-    "AVG MEAN": ("the average of {}",),
-    "CEIL CEILING": ("the whole number at or above {}",),
-    "COALESCE IFNULL": ("{}, or {} if it has no value", "the first available of {*}"),
-    "CONCAT": ("{*} joined together",),
-    "COUNT": ("the number", "the number of {}"),
-    "CUME_DIST": ("the cumulative share",),
-    "DENSE_RANK": ("the rank without gaps",),
-    "EXP": ("the exponential of {}",),
-    "FIRST_VALUE": ("the first {-}",),
-    "FLOOR": ("the whole number at or below {}",),
-    "GREATEST": ("the highest of {*}",),
-    "GROUP_CONCAT STRING_AGG": ("the list of {}", "the list of {}, joined with {}"),
-    "INSTR": ("the position in {} of {}",),
-    "JSON_ARRAY JSON_GROUP_ARRAY": ("the list of {*}",),
-    "JSON_ARRAY_LENGTH": ("the number of entries in {}",),
-    "JSON_GROUP_OBJECT": ("an object of {:}",),
-    "JSON_OBJECT": ("an object with {:}",),
-    "JULIANDAY": ("the julian day of {}",),
-    "LAG": (
-        "the previous {-}",
-        "the previous {-} ({} back)",
-        "the previous {-} ({} back, or else {})",
-    ),
-    "LAST_VALUE": ("the last {-}",),
-    "LEAD": ("the next {-}", "the next {-} ({} ahead)", "the next {-} ({} ahead, or else {})"),
-    "LEAST": ("the lowest of {*}",),
-    "LN": ("the natural logarithm of {}",),
-    "LOG": ("the logarithm of {}", "the logarithm to base {} of {}"),
-    "LOG10": ("the decimal logarithm of {}",),
-    "LOWER": ("{} in lower case",),
-    "LTRIM": ("{} without leading spaces", "{} without leading {}"),
-    "MAX": ("the highest {-}", "the highest of {*}"),
-    "MIN": ("the lowest {-}", "the lowest of {*}"),
-    "MOD": ("{} modulo {}",),
-    "NTILE": ("the one of {} equal groups",),
-    "NULLIF": ("{}, or null if it is {}",),
-    "PERCENT_RANK": ("the rank as a percentage",),
-    "POWER POW": ("{} to the power of {}",),
-    "RANK": ("the rank",),
-    "REPLACE": ("{} with {} replaced by {}",),
-    "ROUND": ("{}, rounded to a whole number", "{}, rounded to {#}"),
-    "ROW_NUMBER": ("the running number",),
-    "RTRIM": ("{} without trailing spaces", "{} without trailing {}"),
-    "SQRT": ("the square root of {}",),
-    "STDDEV": ("the standard deviation of {}",),
-    "STRFTIME": ("today in the date format {}", "the date format {} of {}"),
-    "SUBSTR SUBSTRING": (
-        "the part of {} from position {}",
-        "the part of {} from position {}, {} characters long",
-    ),
-    "SUM TOTAL": ("the total of {}",),
-    "TRIM": ("{} without surrounding spaces", "{} without surrounding {}"),
-    "TRUNC": ("{}, cut to a whole number", "{}, cut to {#}"),
-    "UPPER": ("{} in upper case",),
-}
-"""Templates for functions, each for a number of arguments.
-
-`{}` is an argument, `{-}` one without its article, `{#}` a number of decimals, `{*}` all arguments as an
-enumeration, and `{:}` all of them as pairs.
-"""
-
-_TEMPLATES = {name: templates for names, templates in _BY_NAMES.items() for name in names.split()}
+_TEMPLATES = {name: words.split(" | ") for name, words in phrases("functions").items()}
 _SLOT = re.compile(r"\{[-#*:]?\}")
 _ALL = re.compile(r"\{[*:]\}")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}
 _INFIX = frozenset({"POW", "POWER", "MOD"})
 """Functions whose words go between their arguments, like those of an operator."""
 
-_PARTS_OF_DATES = {
-    "%Y": "the year of {}",
-    "%m": "the month (MM) of {}",
-    "%d": "the day of the month (DD) of {}",
-    "%Y-%m": "the year and month (YYYY-MM) of {}",
-    "%Y-%m-%d": "the date (YYYY-MM-DD) of {}",
-    "%H": "the hour (HH) of {}",
-    "%H:%M": "the time of day (HH:MM) of {}",
-    "%w": "the day of the week (0 for Sunday) of {}",
-}
-_CUTS = {
-    ("1", "4"): "%Y",
-    ("1", "7"): "%Y-%m",
-    ("1", "10"): "%Y-%m-%d",
-    ("6", "2"): "%m",
-    ("9", "2"): "%d",
-    ("12", "2"): "%H",
-    ("12", "5"): "%H:%M",
-}
-"""The format of a part of a date that is cut out as text, by its position and length."""
-
+_PARTS_OF_DATES = phrases("parts of dates")
+_CUTS = phrases("cuts of dates")
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
 _MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
@@ -167,7 +84,7 @@ def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
     """Return the template for a part of a date; "" if the call does not extract one."""
     texts = [argument.text for argument in arguments]
     if name in ("SUBSTR", "SUBSTRING") and len(texts) == 3 and _MOMENT.search(texts[0]):
-        return _PARTS_OF_DATES.get(_CUTS.get((texts[1], texts[2]), ""), "")
+        return _PARTS_OF_DATES.get(_CUTS.get(f"{texts[1]} {texts[2]}", ""), "")
     if name == "STRFTIME" and len(texts) == 2:
         return _PARTS_OF_DATES.get(texts[0].strip("'"), "")
     return ""

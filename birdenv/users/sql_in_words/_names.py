@@ -5,81 +5,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from birdenv.users._brief import BriefNotes
-from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
+from birdenv.users.identifiers import is_identifier, words_of_names
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
 
-_SHORT = {
-    "acct": "account",
-    "amt": "amount",
-    "avg": "average",
-    "bal": "balance",
-    "cnt": "count",
-    "curr": "current",
-    "deg": "degrees",
-    "dt": "date",
-    "eff": "efficiency",
-    "env": "environment",
-    "freq": "frequency",
-    "grp": "group",
-    "hrs": "hours",
-    "id": "id",
-    "idx": "index",
-    "init": "initial",
-    "liabs": "liabilities",
-    "lvl": "level",
-    "mins": "minutes",
-    "num": "number",
-    "pct": "percent",
-    "qty": "quantity",
-    "ref": "reference",
-    "reg": "registry",
-    "sess": "session",
-    "temp": "temperature",
-    "tot": "total",
-    "usd": "usd",
-    "val": "value",
-    "vol": "volume",
-}
-_UNITS = {
-    "m": ("m", "metre"),
-    "m2": ("m2", "square metre"),
-    "km": ("km", "kilomet"),
-    "min": ("minutes", "minute"),
-    "mins": ("minutes", "minute"),
-    "sec": ("seconds", "second"),
-    "hrs": ("hours", "hour"),
-    "usd": ("USD", "usd"),
-    "pct": ("percent", "percent"),
-    "hz": ("Hz", "hz"),
-    "mhz": ("MHz", "mhz"),
-    "db": ("dB", "db"),
-    "dbm": ("dBm", "dbm"),
-    "kg": ("kg", "kilogram"),
-    "mm": ("mm", "millimet"),
-    "deg": ("degrees", "degree"),
-    "kw": ("kW", "kilowatt"),
-    "mw": ("MW", "megawatt"),
-    "gb": ("GB", "gb"),
-}
+_SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
+_UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
 """Units by the last part of a name: how they are said, and the text that their column's meaning must have."""
 
-_USUAL = frozenset(
-    """account amount area average balance base calc cap capacity category channel class code content core
-    cost count country customer cycle data date days delay delivery density device diff duration
-    efficiency energy engine event factor fee file flow group health history hours impact income index
-    key label level life list load loss mark market max member metric mid min mode month name net node
-    number order output park path percent phase plan point position power price profile profit project
-    quality range rank rate rating ratio record reference region registry resource response result
-    revenue risk room sales sample scale score season segment sensor session share signal site size
-    source span speed spend stage start state status store stress sum system tag target team temp term
-    test time total trace trade trail transfer trend type unit usage user value vehicle view volume wage
-    water weight work year zone""".split()
-)
+_USUAL = frozenset(words_of_names("words in names"))
 _LEAST, _MOST = 5, 32  # letters of a name that may be run together
 _MOST_WORDS = 60
 _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once in a name
@@ -119,7 +59,7 @@ class Names:
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry of a JSON column: "size tank l" for the path `$.size.tank_l`."""
         keys = tuple(_KEY.findall(path.removeprefix("$")))
-        meaning = entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
+        meaning = _entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
         if not meaning:
             return split_words(path)
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self._notes)
@@ -136,13 +76,13 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
 
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     """Return the words of a name, or words of its meaning if those of the name are not English."""
-    known = real_words(notes)
+    known = _real_words(notes)
     if " " not in words and words not in known and words not in _USUAL:
         words = unmashed(name, meaning, _vocabulary(notes)) or words
     said = _as_said(words, meaning)
     if all(word in known or word in _USUAL or not word.isalpha() for word in words.split()):
         return said
-    phrase = column_phrases(notes).get(name, "") if name in notes.columns else noun_phrase(name, meaning)
+    phrase = _column_phrases(notes).get(name, "") if name in notes.columns else _noun_phrase(name, meaning)
     unit = said.partition(" in ")[2]
     return f"{phrase} in {unit}" if phrase and unit and unit[:7] not in phrase else phrase or said
 
@@ -238,3 +178,74 @@ def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[
         return piece
     begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
     return next(begun, short if is_long else "")
+
+
+_FULL_NAME = re.compile(r"Full name: '([^'(]{3,60}?)\s*(?:\([^')]*\))?'")
+_LEAD = re.compile(
+    r"(?ix) (?:an?\s)? (?: [A-Z][\w ]{0,20} | \w+_enum )? \s* (?:\([^)]{0,80}\))? \s*"
+    r"(?:field|value|flag|column|timestamp|rank|count|text)? \s*"
+    r"(?:storing|tracking|indicating|capturing|noting|recording|specifying|describing|measuring|counting|for"
+    r"|giving|labell?ing|enumerating|providing|representing|showing|defining|rating|covering|documenting"
+    r"|[.:]) \s+ (?:(?:the|an?|each|overall|any)\s)*"
+)
+_END = re.compile(
+    r"(?is)\s*(?:[(.,;:/]|\b(?:for|of|in|by|with|when|where|used|from|on|at|as|is|are|was|per|to|that|which"
+    r"|associated|during|between|under|within|using|if|or|and|linked|measured|based|currently|possible"
+    r"|expressed|including|how|what|whether|this|these)\b).*"
+)
+_NO_PHRASE = re.compile(
+    r"\b(?:key|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
+)
+_PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
+
+
+def _noun_phrase(name: str, meaning: str) -> str:
+    """Return the noun phrase at the beginning of a column's meaning, if the column's name abbreviates it.
+
+    >>> _noun_phrase("sessdur", "A NUMERIC(7,2) measuring session duration in minutes (e.g., 12.5).")
+    'session duration'
+    >>> _noun_phrase("teamref", "A BIGINT foreign key referencing teams.")
+    ''
+    """
+    meaning = meaning[:300]
+    if match := _FULL_NAME.match(meaning):
+        return match[1].lower()
+    lead = _LEAD.match(meaning)
+    found = _END.sub("", meaning[lead.end() :], count=1).strip().lower() if lead else ""
+    if not _PHRASE.fullmatch(found) or _NO_PHRASE.search(found):
+        return ""
+    if " " not in found:
+        return found if name[:3] == found[:3] else ""
+    letters = iter(name)  # in which those of the words must occur in order
+    return found if all(word[0] in letters for word in found.split()) else ""
+
+
+@lru_cache(maxsize=64)
+def _column_phrases(notes: BriefNotes) -> Mapping[str, str]:
+    """Return the noun phrases of columns, by column. Phrases that two columns share are left out."""
+    found = {name: _noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
+    shared = list(found.values())
+    return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
+
+
+@lru_cache(maxsize=64)
+def _real_words(notes: BriefNotes) -> frozenset[str]:
+    """Return the ordinary words that occur in the column meanings and the knowledge entries."""
+    texts = [*notes.columns.values(), *notes.knowledge.values()]
+    found = {word.lower() for text in texts for word in _PROSE.findall(text)}
+    return frozenset(found - {name for name in notes.columns if is_identifier(name)})
+
+
+_PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
+
+
+@lru_cache(maxsize=1024)
+def _entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
+    """Return the description of an entry of a JSON column, or an empty string."""
+    try:
+        found: Any = json.loads(meaning) if meaning.startswith("{") else {}
+    except ValueError:
+        return ""
+    for key in ("fields_meaning", *path):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else ""

@@ -16,7 +16,7 @@ from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users.sql_in_words._clauses import hidden_names
 from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
-from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, quoted
+from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
 from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
@@ -101,7 +101,7 @@ def _form(first: str, phrase: Phrase) -> Form:
     return "addition" if first in ("AND", "OR") else "condition"
 
 
-_SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "(": "(", ")": ")", ",": ","}
+_SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
 _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 """A name after one of these is a table, an alias or a type."""
 

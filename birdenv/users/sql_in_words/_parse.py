@@ -8,14 +8,14 @@ words. An ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from birdenv.sql import quiet_parser, unquoted
 from birdenv.sql import tokens as sql_tokens
+from birdenv.users.sql_in_words._phrases import phrases
 
 Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -27,6 +27,8 @@ GAP: Final = "\u2026"
 
 _MAX_DEPTH: Final = 40
 _ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
+_LEADING = re.compile(r"(?i)^\s*(?:AND|OR)\b")
+_END = re.compile(r"(?i)(\sAS\s+[\w\"]+)?$")
 _WORD_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -56,10 +58,9 @@ def tokenize(sql: str) -> list[LexicalUnit]:
             found.append(LexicalUnit("gap", "..."))
         elif text == ":" and found and found[-1].key == ":":
             found[-1] = LexicalUnit("symbol", "::")
-        elif kind in ("string", "quoted"):
-            found.append(LexicalUnit(cast(TokenKind, kind), _contents(text)))
         else:
-            found.append(LexicalUnit(cast(TokenKind, kind), text))
+            contents = _contents(text) if kind in ("string", "quoted") else text
+            found.append(LexicalUnit(cast(TokenKind, kind), contents))
     return found
 
 
@@ -83,50 +84,34 @@ def parse_fragment(sql: str) -> Node | None:
     """
     from sqlglot.errors import SqlglotError
 
-    pieces = _pieces(sql)
-    if not pieces or max(_depths(pieces)) > _MAX_DEPTH:
+    keys = [token.key for token in tokenize(sql)]
+    depths = list(accumulate({"(": 1, ")": -1}.get(key, 0) for key in keys))
+    if not keys or max(depths) > _MAX_DEPTH:
         return None
-    first = pieces[0].key
-    aliased = 2 * (len(pieces) > 2 and pieces[-2].key == "AS")
-    fragments = [_text(_bracketed(pieces, aliased)), _text(_bracketed(pieces)), _text(_unbracketed(pieces))]
-    frames = _FRAMES.get(first, _OF_EXPRESSIONS)
-    if first in _FRAMES:
-        fragments.reverse()
-    if pieces[-1].key in ("ASC", "DESC", "LAST", "FIRST"):
-        frames = (_SORTED, *frames)
-    for fragment in dict.fromkeys(fragments):
-        for frame in frames:
-            try:
-                with quiet_parser():
-                    tree = _parsed(frame.replace("@", f'"{FRAME}"').replace("{}", fragment))
-            except (SqlglotError, RecursionError, ValueError):
-                continue
-            if tree is not None:
-                return tree if frame == "{}" else _unframed(tree)
+    depth, ends = depths[-1], keys.count("CASE") - keys.count("END")
+    text = _with_gaps(sql)
+    *_, last = sql_tokens(text)
+    text = _LEADING.sub("", text[: last.end]).rstrip(" ;\n")  # without a comment at its end
+    if keys[0] in _FRAMES:
+        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth) + ")" * depth
+    else:  # put back the brackets and ENDs that the fragment lacks
+        frames, text = _FRAMES["expressions"], "(" * -depth + text
+        text = _END.sub(" END" * ends + ")" * depth + r"\1", text, count=1)
+    if keys[-1] in ("ASC", "DESC", "LAST", "FIRST"):
+        frames = [_SORTED, *frames]
+    for frame in frames:
+        try:
+            with quiet_parser():
+                tree = _parsed(frame.replace("@", f'"{FRAME}"').replace("{}", text))
+        except (SqlglotError, RecursionError, ValueError):
+            continue
+        if tree is not None:
+            return tree if frame == "{}" else _unframed(tree)
     return None
 
 
 _SORTED: Final = "SELECT @ FROM @ ORDER BY {}"
-_OF_EXPRESSIONS: Final = ("SELECT {}", _SORTED, "WITH {} SELECT @", "SELECT @ {}", "SELECT @ FROM @ {}")
-_BY_FIRST_WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "SELECT INSERT UPDATE DELETE CREATE VALUES ALTER": ("{}",),
-    "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW": ("SELECT @ FROM @ {}",),
-    "JOIN LEFT RIGHT INNER FULL CROSS NATURAL": ("SELECT @ FROM @ {}", "SELECT @ FROM @ {} @", "SELECT {}"),
-    "UNION INTERSECT EXCEPT": ("SELECT @ {}", "SELECT @ {} SELECT @"),
-    "FROM": ("SELECT @ {}",),
-    "WITH": ("{}", "{} SELECT @"),
-    "DISTINCT": ("SELECT {}", "SELECT {} @"),
-    "ON USING": ("SELECT @ FROM @ JOIN @ {}",),
-    "SET": ("UPDATE @ {}",),
-    "WHEN": ("SELECT CASE {} END",),
-    "THEN": ("SELECT CASE WHEN @ {} END",),
-    "ELSE": ("SELECT CASE WHEN @ THEN @ {} END",),
-    "PARTITION": ("SELECT @() OVER ({})",),
-    "OVER": ("SELECT @() {}",),
-}
-"""Frames that make a statement of a fragment, by its first word; `@` is the name that fills them."""
-
-_FRAMES: Final = {word: frames for words, frames in _BY_FIRST_WORDS.items() for word in words.split()}
+_FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
 
 
 def _parsed(sql: str) -> Node | None:
@@ -198,74 +183,6 @@ def fragment_dialect() -> Any:
                 return str(super().not_sql(expression))
 
     return BirdenvFragment
-
-
-class _Piece(NamedTuple):
-    """A token with the white space before it; `key` is empty for strings and quoted names."""
-
-    key: str
-    text: str
-
-
-_COMPARING = frozenset("= == <> != > < >= <= LIKE IN IS BETWEEN".split())
-_BINARY = _COMPARING | frozenset("* / % + || AND OR".split())
-_BEFORE_OPERAND = frozenset("( , . AND OR WHERE HAVING ON WHEN THEN ELSE SELECT BY DISTINCT".split())
-_AFTER_OPERAND = frozenset(") , AND OR WHEN THEN ELSE END".split())
-
-
-def _pieces(sql: str) -> list[_Piece]:
-    """Return the tokens of a fragment, with names for missing operands, and without a leading AND or OR."""
-    text, found, start = _with_gaps(sql).rstrip(" ;\n"), list[_Piece](), 0
-    for kind, token, end in sql_tokens(text):
-        key = token.upper() if kind in ("word", "symbol") else ""
-        if start or key not in ("AND", "OR"):
-            before = found[-1].key if found else ""
-            if (not found and key in _BINARY and end < len(text)) or (
-                before in _BEFORE_OPERAND and key in _COMPARING
-            ):
-                found.append(_Piece("", f'"{FRAME}" '))
-            elif key in _AFTER_OPERAND and _lacks_operand(found):
-                found.append(_Piece("", f' "{GAP}"'))
-            found.append(_Piece(key, text[start:end]))
-        start = end
-    if _lacks_operand(found):
-        found.append(_Piece("", f' "{GAP}"'))
-    return found
-
-
-def _lacks_operand(found: Sequence[_Piece]) -> bool:
-    """Return whether the last piece is an operator that lacks its right side, and not `*` for all columns."""
-    if len(found) < 2 or found[-1].key not in _BINARY | {"-"}:
-        return False
-    return found[-1].key != "*" or found[-2].key not in _BEFORE_OPERAND
-
-
-def _depths(pieces: Sequence[_Piece]) -> list[int]:
-    """Return how many brackets are open after each piece."""
-    return list(accumulate({"(": 1, ")": -1}.get(piece.key, 0) for piece in pieces))
-
-
-def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
-    """Return the pieces with lost brackets and ENDs put back, before the last `after` pieces."""
-    depths, keys = _depths(pieces), [piece.key for piece in pieces]
-    lost = max(0, -min(depths))
-    ends = 0 if keys[0] in ("WHEN", "THEN", "ELSE") else keys.count("CASE") - keys.count("END")
-    closing = _Piece("", " END" * ends + ")" * (depths[-1] + lost))
-    return [_Piece("", "(" * lost), *pieces[: len(pieces) - after], closing, *pieces[len(pieces) - after :]]
-
-
-def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Return the pieces without closing brackets that were never opened."""
-    kept, depth = list[_Piece](), 0
-    for piece in pieces:
-        if piece.key != ")" or depth:
-            depth += {"(": 1, ")": -1}.get(piece.key, 0)
-            kept.append(piece)
-    return kept
-
-
-def _text(pieces: Sequence[_Piece]) -> str:
-    return "".join(piece.text for piece in pieces)
 
 
 def _with_gaps(sql: str) -> str:

@@ -10,58 +10,28 @@ from dataclasses import dataclass
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
 
+from birdenv.users.identifiers import read_sections
+
 MISSING = "is empty (has no value)"
 PRESENT = "has a value (is not empty)"
-ARITHMETIC = {
-    "Add": "plus",
-    "Sub": "minus",
-    "Mul": "times",
-    "Div": "divided by",
-    "IntDiv": "divided by",
-    "Mod": "modulo",
-    "DPipe": "joined with",
-}
-COMPARISONS = {
-    "EQ": "equals",
-    "NEQ": "differs from",
-    "GT": "is greater than",
-    "LT": "is less than",
-    "GTE": "is at least",
-    "LTE": "is at most",
-    "Is": "is",
-    "NullSafeEQ": "is not different from",
-    "NullSafeNEQ": "is different from",
-    "Like": "matches the pattern",
-    "ILike": "matches the pattern (in any letter case)",
-    "Glob": "matches the pattern",
-    "RegexpLike": "matches the pattern",
-    "RegexpILike": "matches the pattern (in any letter case)",
-    "SimilarTo": "matches the pattern",
-    "ArrayContainsAll": "contains",
-    "ArrayContainedBy": "is contained in",
-}
-AMOUNTS = {"GT": "more than", "LT": "fewer than", "GTE": "at least", "LTE": "at most"}
-_CONSTANTS = {"EQ": "is", "NEQ": "is not"}
-_DATES = {"GT": "is after", "LT": "is before", "GTE": "is on or after", "LTE": "is on or before"}
-BY_LITERAL = {
-    "number": _CONSTANTS,
-    "string": _CONSTANTS,
-    "date": {**_CONSTANTS, **_DATES},
-    "time": {**_CONSTANTS, **_DATES, "GTE": "is at or after", "LTE": "is at or before"},
-}
-"""The words for comparisons with a constant, by its kind, where they differ from `COMPARISONS`."""
+_PHRASEBOOK = read_sections("birdenv.users.sql_in_words", "phrasebook.txt")
 
-FRAME_WORDS = {
-    "ROWS": "over the neighbouring rows",
-    "RANGE": "over the neighbouring cases",
-    "GROUPS": "over the neighbouring groups",
-    "UNBOUNDED": "everything",
-    "PRECEDING": "before",
-    "FOLLOWING": "after",
-    "CURRENT ROW": "the current one",
-    "BETWEEN": "between",
-    " AND ": " and ",
-}
+
+def phrases(section: str) -> dict[str, str]:
+    """Return the words in a section of `phrasebook.txt`, by what they are the words for."""
+    lines = _PHRASEBOOK[section].splitlines()
+    entries = (line.split(": ", 1) for line in lines if line and line[0] != "#")
+    return {name: words for names, words in entries for name in names.split(", ")}
+
+
+ARITHMETIC = phrases("arithmetic")
+COMPARISONS = phrases("comparisons")
+AMOUNTS = phrases("amounts")
+_CONSTANTS = phrases("comparisons with a constant")
+_DATES = _CONSTANTS | phrases("comparisons with a date")
+_TIMES = _CONSTANTS | phrases("comparisons with a time")
+BY_LITERAL = {"number": _CONSTANTS, "string": _CONSTANTS, "date": _DATES, "time": _TIMES}
+"""The words for comparisons with a constant, by its kind, where they differ from `COMPARISONS`."""
 
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
 """How tightly words hold together: `ATOM` most, `CHAIN` least."""

@@ -25,6 +25,7 @@ from birdenv.users.sql_in_words._phrases import (
     PRESENT,
     Phrase,
     enumerate_words,
+    phrases,
     quoted,
     runs_on,
     side,
@@ -39,15 +40,7 @@ SAYERS: Final[dict[str, Sayer]] = {}
 """The function that says a node, by the name of the node's class."""
 
 _CONNECTORS = {"And": "and", "Or": "or"}
-_CONSTANTS = {
-    "Null": "null",
-    "CurrentDate": "the date of today",
-    "CurrentTime": "the time of today",
-    "CurrentTimestamp": "the date and time of today",
-    "Star": "everything",
-    "Placeholder": "something",
-    "Parameter": "something",
-}
+_CONSTANTS = phrases("constants")
 _PATTERNS = frozenset(kind for kind, words in COMPARISONS.items() if words.startswith("matches"))
 _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 """Kinds of conditions that say the NOT before them in their own words."""
@@ -124,7 +117,18 @@ def node_class(name: str) -> Node:
 
 def is_filler(node: Node) -> bool:
     """Return True if a node was only added to complete a fragment to a statement."""
-    return kind_of(node) in ("Column", "Table", "Identifier", "Anonymous") and node.name == FRAME
+    return getattr(node, "name", "") == FRAME
+
+
+SAYERS.update(
+    {
+        **dict.fromkeys(_CONSTANTS, lambda _, node: Phrase(_CONSTANTS[kind_of(node)])),
+        "Boolean": lambda _, node: Phrase("true" if node.this else "false"),
+        "Dot": lambda speaker, node: speaker.say(node.expression),
+        "Escape": lambda speaker, node: speaker.say(node.this),
+        "Neg": lambda speaker, node: Phrase(f"minus {speaker.say(node.this).inside(PREFIX)}"),
+    }
+)
 
 
 @says("Literal")
@@ -133,16 +137,6 @@ def _literal(_: Speaker, node: Node) -> Phrase:
     if node.is_string:
         return Phrase(quoted(text), literal=kind_of_text(text))
     return Phrase(text, literal="number")
-
-
-@says(*_CONSTANTS)
-def _constant(_: Speaker, node: Node) -> Phrase:
-    return Phrase(_CONSTANTS[kind_of(node)])
-
-
-@says("Boolean")
-def _boolean(_: Speaker, node: Node) -> Phrase:
-    return Phrase("true" if node.this else "false")
 
 
 @says("Column", "Identifier", "Var")
@@ -156,11 +150,6 @@ def _column(speaker: Speaker, node: Node) -> Phrase:
         return Phrase("the figure" if kind_of(node.parent) == "Anonymous" else "something")
     words = speaker.names.words(node.name)
     return Phrase(f"the {words}" if words else "", counted=f"{{}} {words}" if is_counted(words) else "")
-
-
-@says("Dot")
-def _dot(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.expression)
 
 
 @says("Paren")
@@ -222,11 +211,6 @@ def _days_apart(speaker: Speaker, node: Node) -> str:
     return days_between(later, earlier)
 
 
-@says("Neg")
-def _negative(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"minus {speaker.say(node.this).inside(PREFIX)}")
-
-
 @says(*COMPARISONS)
 def _comparison(speaker: Speaker, node: Node) -> Phrase:
     """Return a comparison as people say it: of amounts, of dates, or of other things."""
@@ -279,13 +263,10 @@ def _in(speaker: Speaker, node: Node) -> Phrase:
 def _those(speaker: Speaker, query: Node, subject: str) -> str:
     """Return the words for a subquery: "those where .." if it selects what the `subject` is."""
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
-    if inside == subject:
+    rest = inside.removeprefix(subject)
+    if not rest:
         return "those worked out before"
-    if inside.startswith((f"{subject} where ", f"{subject} of the ")):
-        return f"those{inside[len(subject) :]}"
-    if inside.startswith(f"{subject}; "):
-        return f"those ({inside[len(subject) + 2 :]})"
-    return f"({inside})"
+    return f"those{rest}" if rest.startswith((" where ", " of the ")) else f"({inside})"
 
 
 @says("Not")
@@ -294,11 +275,6 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
     if kind_of(node.this) in _NEGATED and not node.this.args.get("negate"):
         return inner
     return Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
-
-
-@says("Escape")
-def _escape(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.this)
 
 
 @says(*_CONNECTORS)

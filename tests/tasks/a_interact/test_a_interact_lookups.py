@@ -16,7 +16,10 @@ ENTRIES = [(4, "Adult", "age >= 18"), (7, "Late Loan", "days > 30"), (9, "Risk",
 
 
 def notes(schema: str = "CREATE TABLE member (id)", meanings: Any = None) -> DatabaseNotes:
-    entries = (KnowledgeEntry(i, name, "d", text, (), "raw") for i, name, text in ENTRIES)
+    entries = (
+        KnowledgeEntry(id=i, knowledge=name, description="d", definition=text, raw="raw")
+        for i, name, text in ENTRIES
+    )
     return DatabaseNotes(schema, tuple(entries), {} if meanings is None else meanings)
 
 
@@ -73,7 +76,8 @@ def test_a_base_without_entries_says_so() -> None:
 
 
 def test_names_that_come_twice_give_both() -> None:
-    twice = DatabaseNotes("", tuple(KnowledgeEntry(i, "Same", "", f"text {i}", (), "") for i in range(2)), {})
+    entries = (KnowledgeEntry(id=i, knowledge="Same", definition=f"text {i}", raw="") for i in range(2))
+    twice = DatabaseNotes("", tuple(entries), {})
     found = look_up("get_knowledge_definition", "same", twice, frozenset())
     assert [json.loads(line)["definition"] for line in found.splitlines()] == ["text 0", "text 1"]
 

@@ -207,7 +207,7 @@ FRAGMENTS = [
     ("h.size -", "the size minus something"),
     ("name ||", "the name joined with something"),
     ("= 5", "it is 5"),
-    ("> 5 AND < 9", "it is greater than 5 and it is less than 9"),
+    ("> 5 AND < 9", "is greater than 5 and is less than 9"),
     ("age <", "the age is less than something"),
     ("AND a > 1", "and also only cases where the a is greater than 1"),
     ("OR a = 1", "or also cases where the a is 1"),
@@ -219,6 +219,9 @@ FRAGMENTS = [
     ("(...sum of filled fields...) / 8.0", "(sum of filled fields and so on) divided by 8.0"),
     ("ORDER BY ... DESC", "sorted by something in descending order"),
     ("a OR ... ", "the a or something else"),
+    ("*, crust_mm", "everything and the crust mm"),
+    ("SUM(price * (1 + vat) AS gross", "the total of (the price times (1 plus the vat))"),
+    ("CASE WHEN age_h < 24 THEN 'Fresh' -- the rest", "'Fresh' if the age h is less than 24"),
 ]
 
 

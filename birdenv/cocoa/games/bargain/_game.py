@@ -197,6 +197,16 @@ class BargainSettings(SchemaSettings):
             raise ValueError("must be numbers between 0 and 1")
         return value
 
+    def generated(self) -> list[Scenario]:
+        schema = self.read_schema()
+        return generate(
+            self.number,
+            self.scenario_seed,
+            self.discounts,
+            LISTINGS if self.listings is None else read_listings(Path(self.listings)),
+            None if schema is None else schema.attributes,
+        )
+
 
 def load(settings: Any) -> ScenarioTasks:
     """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
@@ -204,17 +214,7 @@ def load(settings: Any) -> ScenarioTasks:
     Raises:
         InputError: a file or a setting cannot be used.
     """
-    scenarios = settings.read()
-    if scenarios is None:
-        schema = settings.read_schema()
-        scenarios = generate(
-            settings.number,
-            settings.scenario_seed,
-            settings.discounts,
-            LISTINGS if settings.listings is None else read_listings(Path(settings.listings)),
-            None if schema is None else schema.attributes,
-        )
-    return ScenarioTasks(scenarios, settings, BargainRules, Knowledge)
+    return ScenarioTasks(settings.read(), settings, BargainRules, Knowledge)
 
 
 GAME = Game(

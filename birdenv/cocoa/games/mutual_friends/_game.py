@@ -156,6 +156,13 @@ class MutualFriendsSettings(SchemaSettings):
     def read_schema(self) -> Schema:
         return super().read_schema() or SCHEMA
 
+    def generated(self) -> list[Scenario]:
+        schema = self.read_schema()
+        try:
+            return generate(schema, self.number, self.scenario_seed, self.items, self.attributes, self.alphas)
+        except InputError as error:
+            raise InputError(f"{self.schema_file or 'the built-in schema'}: {error}") from None
+
 
 def load(settings: Any) -> ScenarioTasks:
     """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
@@ -163,21 +170,7 @@ def load(settings: Any) -> ScenarioTasks:
     Raises:
         InputError: a file or a setting cannot be used.
     """
-    scenarios = settings.read()
-    if scenarios is None:
-        schema = settings.read_schema()
-        try:
-            scenarios = generate(
-                schema,
-                settings.number,
-                settings.scenario_seed,
-                settings.items,
-                settings.attributes,
-                settings.alphas,
-            )
-        except InputError as error:
-            raise InputError(f"{settings.schema_file or 'the built-in schema'}: {error}") from None
-    return ScenarioTasks(scenarios, settings, MutualFriendsRules, list[dict[str, str]])
+    return ScenarioTasks(settings.read(), settings, MutualFriendsRules, list[dict[str, str]])
 
 
 GAME = Game(

@@ -41,11 +41,11 @@ _T = TypeVar("_T")
 class AdminConnection:
     """The connection that creates and drops databases. Only one thread may use it.
 
-    It opens when it is first needed, and again after the server was lost.
+    It opens when it is first needed, and again if the server was lost.
 
     Args:
         server: the server.
-        when_connected: is called after each new connection.
+        when_connected: a function that is called after each new connection.
     """
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
@@ -76,7 +76,7 @@ class AdminConnection:
             raise self._explained(error) from None
 
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
-        """Run one statement of birdenv itself, and return its rows.
+        """Run one of birdenv's own statements, and return its rows.
 
         Raises `psycopg.Error`, as most of the following methods do: call them within `attempt`.
         """
@@ -86,7 +86,7 @@ class AdminConnection:
         return cursor.fetchall() if cursor.description else []
 
     def exists(self, database: str) -> bool:
-        """Return whether a database of that name exists."""
+        """Return whether a database with this name exists."""
         return bool(self.run("SELECT 1 FROM pg_database WHERE datname = %s", database))
 
     def size(self, database: str) -> int:
@@ -104,7 +104,7 @@ class AdminConnection:
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """Copy the database `origin`, to which nobody may be connected. Return the name of the copy.
+        """Copy the database `origin`, which must have no connections. Return the name of the copy.
 
         On the embedded server, a copy for an episode is stored in memory if there is room.
         """
@@ -163,7 +163,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """Create a role that can log in, and has no rights other than those of `group`."""
+        """Create a role that can log in, and has only the rights of `group`."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(

@@ -1,6 +1,7 @@
 """Create the databases that reading episodes share, and a clone for each writing episode.
 
-A clone is a database with a role of its own, which owns everything in it, and nothing else on the server.
+A clone is a database with its own role, which owns everything in the database, and nothing else on the
+server.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The name and password with which a role logs in.
+    """The name and password that a role logs in with.
 
     Attributes:
         role: the name of the role.
@@ -51,7 +52,7 @@ class Clone:
 
     Attributes:
         db_id: the benchmark's id of the database.
-        token: the number of the lock of the process that made the clone (`AdminConnection.token`).
+        token: the number of the lock held by the process that made the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.
         size: the size of the template in bytes.

@@ -1,7 +1,7 @@
-"""A pool of clones, which a thread creates in advance, so that episodes that write need not wait.
+"""A pool of clones, which a thread creates in advance so that writing episodes need not wait.
 
-The thread first creates the clones for which a caller is waiting, then drops clones that are no longer
-needed, and then creates clones of all templates used so far, until `warm` clones of each are ready.
+The thread first creates the clones that callers are waiting for, then drops clones that are no longer needed,
+and then creates clones of all templates used so far, until `warm` clones of each are ready.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class ClonePool:
 
     Args:
         server: the server.
-        warm: number of clones of each template to keep ready after the first use of the template; 0 to make
-            clones only on demand.
+        warm: number of clones to keep ready for each template after its first use; 0 to make clones only on
+            demand.
     """
 
     def __init__(self, server: PostgresServer, warm: int) -> None:
@@ -62,7 +62,7 @@ class ClonePool:
         return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
-        """Give up a clone, which the thread of the pool will soon drop."""
+        """Release a clone. The pool's thread will soon drop it."""
         if self._process == os.getpid():
             with self._changed:
                 self._left.append(clone)

@@ -117,7 +117,7 @@ class Snapshot(Checkpoint):
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
     """Return a checkpoint with the contents of `clone`, which the checkpoint takes over.
 
-    Without a clone, the checkpoint has the contents of the template.
+    If `clone` is None, the checkpoint has the contents of the template.
     """
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
@@ -154,10 +154,10 @@ class PrivateClone:
         self._has_waste = False
 
     def move_counters(self) -> None:
-        """Advance the server's counters of transactions and objects by random amounts.
+        """Advance the server's transaction and object counters by random amounts.
 
-        All databases share these counters, and agents can read them. Otherwise, an agent could compare them
-        before and after grading, and find out how much the gold SQL writes.
+        All databases share these counters, and agents can read them. Without this, an agent could compare
+        them before and after grading, and find out how much the gold SQL writes.
         """
         transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
         if self.clone.session is not None:
@@ -198,7 +198,7 @@ class PrivateClone:
         return self.clone
 
     def leave(self) -> None:
-        """End the session, and give up the clone."""
+        """End the session, and release the clone."""
         self._pool.leave(self.disconnect())
 
     def _on_session(self, work: Callable[[Session], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""Find and remove the databases, roles and tablespace that birdenv has created, except templates.
+"""Find and remove the databases, roles and tablespace that birdenv has created, other than templates.
 
 `sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
 processes, and copies of templates that have been replaced. The command `db clean` uses `leftovers` and
@@ -135,7 +135,7 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of an advisory lock, given as a token of 16 hexadecimal digits."""
+    """Return the number of the advisory lock that a token of 16 hexadecimal digits stands for."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 

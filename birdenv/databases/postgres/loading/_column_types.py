@@ -70,7 +70,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
     """Return the PostgreSQL type for a column.
 
     Args:
-        declared: the type with which SQLite declares the column.
+        declared: the column's declared type in SQLite.
         values: all values of the column except NULLs, each an int, float, str or bytes.
         from_postgres: whether the database was exported from PostgreSQL.
     """

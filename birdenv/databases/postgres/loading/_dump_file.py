@@ -1,6 +1,6 @@
 """Run a dump file, ignoring its psql commands and its statements about roles and other databases.
 
-A plain dump is split into statements and COPY blocks by the rules of `psql`. A semicolon outside of quotes,
+A plain dump is split into statements and COPY blocks by the rules of `psql`. A semicolon outside quotes,
 comments and parentheses ends a statement. The lines after `COPY ... FROM stdin;` are data, up to the line
 `\\.`. Between statements, a line that starts with a backslash is a psql command.
 """
@@ -48,7 +48,7 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """Return the text of a dump file, decoded in the encoding that it declares, or else in UTF-8.
+    """Return the text of a dump file, decoded with the encoding that it declares, or with UTF-8.
 
     Raises `InputError` if the file is not plain SQL, or cannot be decoded.
     """
@@ -86,7 +86,7 @@ def _codec(name: str) -> str:
 
 
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
-    """Yield the statements and psql commands of a dump in order, without empty statements.
+    """Yield the statements and psql commands of a dump in order, skipping empty statements.
 
     Raises `InputError` if a quote, comment or COPY never ends.
     """
@@ -249,9 +249,9 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return its error if the dump is to blame, or None.
+    """Run one statement. Return the error if the dump is to blame, and otherwise None.
 
-    Errors for which the server is to blame are raised.
+    Errors that are the server's fault are raised.
     """
     try:
         with connection.cursor() as cursor:

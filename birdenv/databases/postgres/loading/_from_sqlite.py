@@ -43,7 +43,7 @@ def load_from_sqlite(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load a database of an SQLite source as a template.
+    """Load a database from an SQLite source as a template.
 
     For `again`, `expected` and the errors raised, see `load`.
     """

@@ -6,7 +6,7 @@ creates an empty database, calls `fill` to fill it, counts the rows, writes the 
 the database. If anything fails, the new database is dropped, and an existing template stays unchanged.
 
 The expected size of a set of databases comes from an expectation file, or from figures that the benchmark's
-authors published. An expectation file is JSON, and contains the number of rows of each table in each
+authors published. An expectation file is JSON, and contains the number of rows in each table of each
 database: `{"alien": {"signals": 1000, ...}, ...}`.
 """
 
@@ -49,7 +49,7 @@ class Filled:
     """The result of filling an empty database.
 
     Attributes:
-        rows: the number of rows of each table in the source; None if they are not known before loading.
+        rows: the number of rows in each table of the source; None if they are not known before loading.
         notes: messages about what was left out, or loaded differently from its declaration.
     """
 
@@ -63,7 +63,7 @@ class Loaded:
 
     Attributes:
         db_id: the id of the database.
-        tables: the number of rows of each table.
+        tables: the number of rows in each table.
         notes: messages about what was left out, or loaded differently from its declaration.
         skipped: True if the database was already loaded from the same files, so that nothing was done.
     """
@@ -94,7 +94,8 @@ def load(
         db_id: the id of the database.
         digest: a digest of the files to load, and of the rules for loading them.
         source: the kind of source: `sqlite` or `dump`.
-        fill: fills an empty database through the given connection. Raises `InputError` for bad contents.
+        fill: a function that fills an empty database through the given connection, and raises `InputError`
+            for bad contents.
         again: load the database even if it is already loaded.
         expected: the number of rows that each table must have; None to skip this check.
 
@@ -160,7 +161,7 @@ def _create(
     """Create the empty database. Return the role that fills it, with its password; () for our own role.
 
     A dump is untrusted code. Therefore it runs as a role that can access only this database. Only a superuser
-    can create such a role; any other role in a DSN has few rights anyway.
+    can create such a role; any other role in a DSN has few rights in any case.
     """
     new = sql.Identifier(name)
     create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new)
@@ -214,7 +215,7 @@ def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str
 
 
 def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
-    """Drop the databases and roles that killed loads have left, unless another process is loading now."""
+    """Drop the databases and roles left behind by killed loads, unless another process is loading now."""
     busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
     if connection.execute(busy, [_LOCKS]).fetchone():
         return
@@ -258,7 +259,7 @@ class OfficialSet:
 
     Attributes:
         databases: the ids of the databases.
-        tables: the number of tables in all databases together.
+        tables: the total number of tables in all databases.
         mean_rows: the mean number of rows per table, rounded to two decimals.
     """
 
@@ -269,7 +270,7 @@ class OfficialSet:
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
         """Return a line for each difference between the published figures and the databases in `present`.
 
-        `present` maps each database to the number of rows of each of its tables.
+        `present` maps each database to the number of rows in each of its tables.
         """
         missing = [name for name in self.databases if name not in present]
         if missing:
@@ -308,7 +309,7 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Read an expectation file. Return the number of rows of each table, by database.
+    """Read an expectation file. Return the number of rows in each table, by database.
 
     Raises `InputError` if the file does not have the format that this module describes.
     """

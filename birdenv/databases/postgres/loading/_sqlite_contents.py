@@ -69,7 +69,7 @@ class TablePlan:
         sql: the CREATE TABLE statement in SQLite.
         rows: the number of rows.
         columns: the columns.
-        primary_key: the names of the columns of the primary key.
+        primary_key: the names of the primary key's columns.
         counts_up: whether SQLite assigns the values of the primary key automatically (INTEGER PRIMARY KEY).
         foreign_keys: the foreign keys.
         indexes: the indexes.
@@ -87,7 +87,7 @@ class TablePlan:
 
 
 class SqliteContents:
-    """Reads one SQLite database. `notes` says what is left out, or differs from its declaration."""
+    """A reader for one SQLite database. `notes` lists what is left out, or differs from its declaration."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -123,7 +123,7 @@ class SqliteContents:
             yield self._table(name, sql)
 
     def rows(self, table: TablePlan) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table in SQLite's order. The values are in the order of the plan's columns."""
+        """Yield the rows of a table in SQLite's order, with the values in the order of the plan's columns."""
         names = ", ".join(quoted(column.source) for column in table.columns)
         return iter(self._connection.execute(f"SELECT {names} FROM main.{quoted(table.source)}"))
 

@@ -48,7 +48,7 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name that is at most `longest` bytes long.
 
     A longer name is replaced by its beginning and a digest of the whole name. A shorter name is returned
-    unchanged, unless it looks like such a replacement; then it gets a digest, too, so that different names
+    unchanged, unless it looks like such a replacement; then it also gets a digest, so that different names
     stay different.
     """
     if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
@@ -78,7 +78,7 @@ class Stamp(BaseModel):
         digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; for a
             database that birdenv did not load, of its contents.
         source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
-        tables: the number of rows of each table. Names of tables outside the schema `public` include the
+        tables: the number of rows in each table. Names of tables outside the schema `public` include the
             schema.
     """
 
@@ -107,7 +107,7 @@ class Template:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows in all tables together."""
+        """Return the total number of rows in all tables."""
         return sum(self.stamp.tables.values())
 
 
@@ -144,7 +144,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """Return the ids of all databases for which the server has a template `<db>_template`, sorted."""
+    """Return the ids of all databases that have a template `<db>_template` on the server, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -203,7 +203,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a line for each table that is missing, unexpected, or has a wrong number of rows, sorted."""
+    """Return a line for each table that is missing, unexpected, or has the wrong number of rows, sorted."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -215,7 +215,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Return the number of rows of every ordinary table, keyed by table in sorted order."""
+    """Return the number of rows in every ordinary table, keyed by table in sorted order."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -251,7 +251,7 @@ class TemplateCopies(ContentId):
     Attributes:
         db_id: the benchmark's id of the database.
         template: the name of the template.
-        master: the name of the copy from which clones are made. Nobody can connect to it.
+        master: the name of the copy that clones are made from. Nobody can connect to it.
         reading: the name of the copy that all episodes share while they only read.
     """
 
@@ -274,6 +274,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """Return the names of the copies of all templates that are now on the server."""
+    """Return the names of the copies for all templates that are now on the server."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -78,7 +78,7 @@ _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 class Cluster:
     """The embedded server, which runs while any process uses it.
 
-    A process uses the server from its call of `use` until it calls `release` or ends. Raises `InputError` if
+    A process uses the server from its call to `use` until it calls `release` or ends. Raises `InputError` if
     this machine cannot run the server.
     """
 
@@ -94,7 +94,7 @@ class Cluster:
 
     @property
     def conninfo(self) -> str:
-        """Return the connection string of the superuser, without the name of a database."""
+        """Return the superuser's connection string, which names no database."""
         return make_conninfo(host=str(self.place.sockets), port=5432, user=ADMIN)
 
     def use(self) -> list[str]:
@@ -147,7 +147,7 @@ class Cluster:
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Return whether `keep` was called, and `stop` was not called since."""
+        """Return whether `keep` has been called, and `stop` has not been called since."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:

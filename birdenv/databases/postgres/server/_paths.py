@@ -1,4 +1,4 @@
-"""Determine the paths of the embedded server's files, create its data folder, and remove stale files.
+"""Determine the paths of the embedded server's files, create its data directory, and remove stale files.
 
 The user's cache has one folder of files for each major version of PostgreSQL.
 """
@@ -36,9 +36,9 @@ class ServerPaths:
         root: the folder that contains the files.
         account: the account that runs the server.
         maker: the account that runs `initdb`.
-        data: the server's data folder.
+        data: the server's data directory.
         log: the server's log file.
-        users: a file on which each process that uses the server holds a shared lock.
+        users: a file that every process using the server holds a shared lock on.
         keeper: a file that the keeper locks, and that contains its process id. The keeper is the process that
             runs the server (see `_supervisor`).
         starting: a file that a process locks to start the server or to delete its data.
@@ -66,7 +66,7 @@ class ServerPaths:
         return Path(tempfile.gettempdir()) / f"birdenv-{self.account.owner}-{name}"
 
     def make_sockets_folder(self) -> None:
-        """Create the folder of the server's socket, unless it is the data folder.
+        """Create the folder of the server's socket, unless it is the data directory.
 
         Raises `InputError` if the path is too long for a socket, or if the folder belongs to another user.
         """
@@ -170,7 +170,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """Lock an open file, given by its descriptor. The other arguments and the errors are those of `lock`."""
+    """Lock an open file by its descriptor. For the other arguments and the errors, see `lock`."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -193,7 +193,7 @@ _REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No
 
 
 def make_data(binaries: Binaries, place: ServerPaths) -> None:
-    """Create the data folder by running `initdb`. It has a temporary name until it is complete.
+    """Create the data directory by running `initdb`. It has a temporary name until it is complete.
 
     Raises `InputError` if `initdb` fails.
     """
@@ -231,7 +231,7 @@ def pid_file(data: Path) -> dict[str, str]:
 
 
 def remove_stale_locks(place: ServerPaths) -> None:
-    """Remove the lock files that a killed server has left.
+    """Remove the lock files that a killed server left behind.
 
     PostgreSQL itself cannot tell that the process id in such a file now belongs to another program.
     """
@@ -258,7 +258,7 @@ def machine_session() -> str:
 
 
 def last_words(log: Path) -> str:
-    """Return the latest errors in the server's log as one line; without errors, the latest lines."""
+    """Return the latest errors in the server's log as one line, or its latest lines if it has no errors."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

@@ -85,7 +85,7 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The account that runs a program of the server.
+    """An account that runs one of the server's programs.
 
     Attributes:
         uid: the user id; None for the account of this process.
@@ -95,7 +95,7 @@ class ServerAccount:
 
     @property
     def owner(self) -> int:
-        """Return the user id of the account, which owns the files of the server."""
+        """Return the user id of the account, which owns the server's files."""
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
@@ -112,14 +112,14 @@ class ServerAccount:
         return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
 
     def give(self, path: Path) -> None:
-        """Make the account the owner of a folder and of everything in it."""
+        """Make the account the owner of a folder and everything in it."""
         if self.uid is None:
             return
         for each in (path, *path.rglob("*")):
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return the keyword arguments with which `subprocess` runs a program as this account."""
+        """Return the keyword arguments that make `subprocess` run a program as this account."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.uid, "extra_groups": []}

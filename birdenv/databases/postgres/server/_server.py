@@ -110,13 +110,13 @@ class PostgresServer:
     """A PostgreSQL server that accepts connections and has a supported version.
 
     Args:
-        conninfo: the connection string. It may name a database, to which birdenv then connects for work on
+        conninfo: the connection string. It can name a database, which birdenv then connects to for work on
             the server as a whole.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
-        is_ours: whether this is the embedded server, on which birdenv has all rights.
+        is_ours: whether this is the embedded server, where birdenv has all rights.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
@@ -157,9 +157,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        Sessions of the default role have all rights, but the database may contain hostile functions.
-        Therefore these sessions look up names in `pg_catalog` only, and run no event triggers. Settings of
-        the database, the role and the DSN cannot change that.
+        If `user` is None, the default role is used. Its sessions have all rights, but the database may
+        contain hostile functions. Therefore these sessions look up names in `pg_catalog` only, and run no
+        event triggers. Settings of the database, the role and the DSN cannot change that.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
@@ -178,7 +178,8 @@ class PostgresServer:
     ) -> psycopg.Connection[Any]:
         """Return a connection in autocommit mode. If the embedded server was killed, restart it first.
 
-        Raises `InputError` if the database does not exist, and `ServerError` if the connection fails.
+        By default, the default role connects to the maintenance database. Raises `InputError` if the database
+        does not exist, and `ServerError` if the connection fails.
         """
         end = time.monotonic() + _RESTART_SECONDS
         while True:
@@ -227,9 +228,9 @@ class PostgresServer:
 def find_server(dsn: str | None = None) -> PostgresServer:
     """Return the PostgreSQL server to use, starting the embedded server if necessary.
 
-    It is the server that `dsn` names; without `dsn`, the server that the environment variable BIRDENV_DSN
-    names; and without either, the embedded server. Raises `InputError` if the DSN is not valid, the server is
-    too old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
+    This is the server that `dsn` names, or otherwise the server that the environment variable BIRDENV_DSN
+    names, or otherwise the embedded server. Raises `InputError` if the DSN is not valid, the server is too
+    old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:
@@ -239,7 +240,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the server's message about an error on one line, without the SQL statement."""
+    """Return the server's message about an error on one line, omitting the SQL statement."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())

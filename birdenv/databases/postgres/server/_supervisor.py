@@ -5,7 +5,7 @@ ends for any reason. The keeper, which is the process that runs this program, re
 exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, and the keeper stops it. While
 a file named `stay` exists, the server runs even if no process uses it.
 
-The program imports only the standard library, and nothing of birdenv.
+The program imports only the standard library, and nothing from birdenv.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _stop(server: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_orphans() -> None:
-    """Kill the sessions that a killed server has left, because a new server cannot start beside them."""
+    """Kill the sessions that a killed server left behind, because a new server cannot start beside them."""
     for children in Path("/proc/self/task").glob("*/children"):
         for number in children.read_text().split():
             with suppress(ProcessLookupError):

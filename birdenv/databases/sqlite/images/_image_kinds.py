@@ -2,9 +2,9 @@
 
 An image is a private, writable copy of the file, or behaves like one. The file itself never changes:
 
-* `memory-map`: SQLite works on a private memory map of the file, whose pages are copied when they are
-  written. Unwritten pages are shared with other maps of the file and with the system's file cache. Space to
-  grow costs nothing until it is used.
+* `memory-map`: SQLite works on a private memory map of the file. Its pages are copied when they are written.
+  Unwritten pages are shared with other maps of the file and with the system's file cache. Space to grow costs
+  nothing until it is used.
 * `copy`: the image is a copy of the file in the scratch folder.
 
 `auto` chooses `memory-map` if that works on this machine, and otherwise `copy`. The changes in an image can
@@ -112,7 +112,7 @@ class PrivateMemory:
         """Yield the pages among the first `size` bytes that may differ from the file: offset and contents.
 
         On Linux, the system's page tables show which pages were written. On other systems, all pages are
-        compared with the file. Raises `OSError` if the file cannot be read for that.
+        compared with the file. Raises `OSError` if the file cannot be read.
         """
         marked = self._marked(-(-size // _PAGE))
         if marked is None:
@@ -275,7 +275,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
     Args:
         path: the file.
         kind: the kind of image.
-        start: a checkpoint whose changes are applied, if any.
+        start: a checkpoint whose changes to apply; None for the unchanged file.
 
     Raises:
         OSError, sqlite3.Error: the image cannot be made.

@@ -31,7 +31,7 @@ def scratch_root() -> Path:
 
 
 def new_folder() -> Path:
-    """Create an empty folder, and return its path. It is removed at the latest when the process ends.
+    """Create an empty folder, and return its path. When the process ends, the folder is removed.
 
     Raises `InputError` if the scratch folder cannot be written.
     """

@@ -75,7 +75,7 @@ def connect_with_handle(
     """Connect to a database. Return the connection, and the address of its `sqlite3` object (the handle).
 
     SQLite reports the handle to an automatic extension while it opens the connection. Automatic extensions
-    apply to the whole process, so connections of other threads may call it, too.
+    apply to the whole process, so connections in other threads may also call it.
     """
     with _lock:
         library.sqlite3_auto_extension(_hook)

@@ -1,0 +1,99 @@
+"""Checked values: what Pydantic finds wrong is raised as an `InputError`, which is one line for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
+
+from birdenv.errors import InputError, SettingError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class CheckedSettings(BaseModel):
+    """Frozen settings that are checked as they are made.
+
+    Raises:
+        InputError: a name or a value is not valid; the message lists the valid ones.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    owner: ClassVar[str] = "a game"
+    """Whose settings they are, for messages."""
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            check_names(type(self), self.owner, values)
+            raise _setting_error(type(self).model_fields, error) from None
+
+
+def check_names(settings: type[BaseModel], owner: str, values: Mapping[str, Any]) -> None:
+    """Check that all values have names of settings.
+
+    Raises:
+        InputError: there is no setting with such a name; the message lists the names.
+    """
+    for name in values:
+        if name not in settings.model_fields:
+            known = ", ".join(settings.model_fields)
+            raise InputError(f"{owner} has no setting {name!r}; its settings: {known}")
+
+
+def _setting_error(fields: Mapping[str, FieldInfo], error: ValidationError) -> InputError:
+    first = error.errors()[0]
+    why = str(first.get("ctx", {}).get("error", first["msg"]))
+    if not first["loc"]:
+        return InputError(why)
+    name, *inside = map(str, first["loc"])
+    given, what = first["input"], _what_is_allowed(fields[name])
+    if first["type"] == "literal_error" and not inside:
+        return SettingError(name, f" {given!r} is unknown; known: {what}")
+    if what and not inside:
+        return SettingError(name, f" must be {what}, got {given!r}")
+    return SettingError(name, f"{''.join(f'.{part}' for part in inside)}: {why}, got {given!r}")
+
+
+def _what_is_allowed(field: FieldInfo) -> str:
+    """Return the choices or bounds of a setting in words, or an empty string if it has neither."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(map(str, get_args(field.annotation)))
+    return bounds_in_words(field)
+
+
+def bounds_in_words(field: FieldInfo) -> str:
+    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string if it has none."""
+    bounds = {
+        name: value
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(each, name, None)) is not None
+    }
+    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
+    if "ge" in bounds:
+        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
+    return f"more than {bounds['gt']}" if "gt" in bounds else ""
+
+
+def read_as(model: type[M], record: Any, where: object) -> M:
+    """Check the record of a file, and return it as an object of the class `model`.
+
+    Raises:
+        InputError: a field is missing or wrong; the message begins with `where` and names the first such
+            field.
+    """
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    if first["type"] == "extra_forbidden":
+        names = f"; the fields are {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else ""
+        raise InputError(f"{where}: {place}: there is no such field{names}")
+    why = str(first.get("ctx", {}).get("error", first["msg"]))
+    raise InputError(f"{where}: {place}: {why}" if place else f"{where}: {why}")
