@@ -323,7 +323,7 @@ def page(shared: Path, trained: Path, workers: int, command: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page to the file that the arguments name, or print it."""
+    """Write the page to the file named in the arguments, or to standard output."""
     parser = argparse.ArgumentParser(
         prog="python -m birdenv_baselines.results",
         description=__doc__,

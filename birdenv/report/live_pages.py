@@ -35,7 +35,7 @@ class _Read(NamedTuple):
 
 
 class RunsOfFolder:
-    """The data of all runs at any depth in a folder. A run is read again when its files have changed.
+    """Data about all runs at any depth in a folder. A run is read again when its files have changed.
 
     A run is named by its path relative to the folder.
 

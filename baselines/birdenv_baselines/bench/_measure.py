@@ -132,7 +132,7 @@ class Figure:
         value: the measured value, in `unit`.
         unit: the unit of the value; `x` for a ratio.
         ours: birdenv's time in seconds; None if the value is not a time.
-        theirs: the time in seconds of the work that birdenv is compared with; None without a comparison.
+        theirs: the time in seconds of the work that birdenv is compared with; None if there is no comparison.
         low, high: the limits of the middle half of the rounds; None if there is only one round.
         note: a remark that is printed below the table.
     """
@@ -207,7 +207,7 @@ class Line:
 
     Attributes:
         name: what is measured.
-        against: what it is compared with; empty without a comparison.
+        against: what it is compared with; empty if there is no comparison.
         measure: the function that measures the line.
         bar: the figure that the line must reach; None if any figure is fine.
         needs: the databases that must exist.
@@ -251,8 +251,8 @@ class Outcome:
 def measured(group: str, line: Line, setting: Setting) -> Outcome:
     """Measure one line, and return the outcome.
 
-    An error in the measurement is recorded in the outcome and not raised, so that the other lines are
-    measured.
+    An error in the measurement is recorded in the outcome instead of being raised, so that the other lines
+    can still be measured.
     """
     try:
         figure = line.measure(setting)

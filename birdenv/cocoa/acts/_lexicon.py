@@ -1,4 +1,4 @@
-"""Replace names, values and prices in messages with slots such as `{Company}`, and fill such slots."""
+"""Replace names, values and prices in messages with slots such as `{Company}`, and fill these slots."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.i
 
 
 class Act(NamedTuple):
-    """A move without the names, values and prices of its episode.
+    """A move stripped of its episode's names, values and prices.
 
     Attributes:
         action: the name of the action.

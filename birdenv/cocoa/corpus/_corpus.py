@@ -252,7 +252,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Infer the game of a dialogue from its scenario and its moves; an empty string means unknown.
+    """Infer a dialogue's game from its scenario and its moves; an empty string means unknown.
 
     A c-Interact dialogue without questions looks like a `bird` dialogue, and counts as `bird`.
     """

@@ -87,7 +87,7 @@ class RatingStore(Database):
         return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
 
     def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
-        """Return each rater's id, platform id, time of joining and code, sorted by platform id and by id."""
+        """Return each rater's id, platform id, join time and code, sorted by platform id and by id."""
         return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:

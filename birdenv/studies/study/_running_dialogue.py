@@ -116,7 +116,7 @@ class RunningDialogue:
             seat: the person's seat.
             move: the move.
             cid: the browser's id for the move.
-            seconds: the time that the person took to write the move.
+            seconds: the time that the person took to write the move; None if unknown.
         """
         with self._held():
             if (seat, cid) in self._known or self.dialogue.is_over:

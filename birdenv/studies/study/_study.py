@@ -101,7 +101,8 @@ class Study:
         """Admit a person who has given consent.
 
         A person whom the platform sent earlier continues if the visit is the same, and if the person is not
-        connected with another browser.
+        connected with another browser. `external` is the person's id on a recruiting platform, and `platform`
+        contains the parameters that the platform sent; both can be missing.
 
         Raises:
             InputError: the id on the platform is in use, by another person or in another browser.
@@ -117,8 +118,8 @@ class Study:
         """Check a person's answers to the comprehension check, and return False if an answer is wrong.
 
         If all answers are right, the person goes to the waiting room. The second failed attempt ends the
-        person's participation. A form that is sent twice counts once; `number` is the index of the attempt
-        that the form is for, from 0, or None if unknown.
+        person's participation. `answers` maps the index of each question to the index of the chosen option.
+        To count a form that is sent twice only once, pass `number`: the index of its attempt, from 0.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -142,6 +143,7 @@ class Study:
         """Play a person's move in the person's current dialogue.
 
         Nothing happens if the person is not in a dialogue, or if `dialogue` is the id of an earlier dialogue.
+        `cid` is the browser's id for the move, and `seconds` is the time that the person took to write it.
         """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:

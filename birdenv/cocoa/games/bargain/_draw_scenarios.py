@@ -87,8 +87,15 @@ def generate(
 
     All pairs of an advertisement and a discount are used, in random order, before a pair is repeated. The
     seller's target is the advertised price. The buyer's target is the advertised price times the discount,
-    rounded down, and the buyer sees only the first half of the description. The prices of built-in
+    rounded down, and the buyer sees only the first half of the description. The prices in built-in
     advertisements are varied at random; other prices are kept.
+
+    Args:
+        number: the number of scenarios.
+        seed: the seed of all random choices.
+        discounts: the ratios of the buyer's target to the advertised price.
+        listings: the advertisements.
+        attributes: the attributes of the scenarios; None for the standard attributes.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]
