@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by dialogue act and attribute, from which a player draws at random.
+    """Phrases by dialogue act and attribute, for a player to draw from at random.
 
     A phrase is repeated only after all other phrases for the same act and attribute have been used.
     """
@@ -67,7 +67,7 @@ def read_bank(
         path: the file.
         game: the name of the game.
         acts: the slots that the phrases for each act can use, by the act's name.
-        needed: the acts for which the bank must have phrases.
+        needed: the acts that the bank must have phrases for.
 
     Raises:
         InputError: the file is not a bank for the game; the message names the phrase.

@@ -91,7 +91,7 @@ class Doors:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Return True if a request was sent by a page of the same host.
+    """Return True if a request was sent by a page on the same host.
 
     Args:
         origin: the `Origin` header of the request; None if the header is missing.

@@ -49,5 +49,5 @@ class ModelSeat:
         return Usage(**asdict(self.chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return the number of faults of each kind that the model has made."""
+        """Return how many faults of each kind the model has made."""
         return dict(sorted(self._faults.items()))

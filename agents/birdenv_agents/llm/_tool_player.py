@@ -29,8 +29,8 @@ _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 class ToolPlayer:
     """A player that sends its model the dialogue as chat messages, and reads the tool call in each answer.
 
-    An answer without exactly one valid call becomes a malformed move, whose cost depends on the rules of the
-    game. The next message then tells the model what was expected.
+    An answer without exactly one valid call becomes a malformed move, whose cost depends on the game's rules.
+    The next message then tells the model what was expected.
 
     Args:
         model: the name of the model; empty for the model in the run's settings.

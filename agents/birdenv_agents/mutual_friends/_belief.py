@@ -22,11 +22,11 @@ Item = Mapping[str, str]
 class Belief:
     """A player's belief: how likely each of the player's own friends is to be the mutual friend.
 
-    The claims of the other player change the weights of the friends.
+    The other player's claims change the friends' weights.
 
     Attributes:
         items: the player's own friends.
-        asked: the values in the player's last question, to which the other player may answer yes or no.
+        asked: the values in the player's last question, which the other player can answer with yes or no.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:

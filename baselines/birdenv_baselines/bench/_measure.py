@@ -152,7 +152,7 @@ def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int =
     Args:
         ours: birdenv's seconds in each round.
         theirs: the other contender's seconds in each round.
-        each: a number by which the shown times are divided, such as the number of steps in a round.
+        each: the number to divide the shown times by, such as the number of steps in a round.
         note: a remark for the table.
     """
     return spread([b / a for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
@@ -179,8 +179,8 @@ def spread(
     Args:
         values: a value for each round.
         unit: the unit of the values.
-        ours, theirs: the times in seconds from which the values were computed; their medians are shown.
-        each: a number by which the shown times are divided.
+        ours, theirs: the times in seconds that the values were computed from; their medians are shown.
+        each: the number to divide the shown times by.
         note: a remark for the table.
     """
     ordered = sorted(values)

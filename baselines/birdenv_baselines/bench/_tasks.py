@@ -150,7 +150,7 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Envi
     Args:
         folder: the folder of the databases.
         tasks: the tasks.
-        scratch: a folder to which the task file is written.
+        scratch: a folder for the task file.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
@@ -197,7 +197,7 @@ def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
     """Return whether a prediction is right according to BIRD's rule (mini_dev `evaluation_ex.py`).
 
-    A prediction is right if its set of rows equals the set of rows of the gold query. If either query fails,
+    A prediction is right if its set of rows equals that of the gold query. If either query fails,
     the prediction is wrong. The original script uses a thread with a timeout for each pair. This function
     uses a progress handler as the deadline, which is cheaper.
     """
@@ -216,7 +216,7 @@ def copy_database(database: Path, folder: Path) -> Path:
 
 
 def plain_connection(database: Path) -> sqlite3.Connection:
-    """Open a database file, read-only and without locks, which is the fastest way in Python."""
+    """Open a database file read-only and without locks, the fastest way to read it in Python."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

@@ -27,7 +27,7 @@ class FamilyOptimum(NamedTuple):
     Attributes:
         database: the name of the database.
         tasks: the ids of the family's tasks.
-        points: the number of meanings of each open point.
+        points: the number of meanings for each open point.
         never_asks: the best return without asking questions.
         best: the best return at each question price.
     """

@@ -24,7 +24,7 @@ class Policy(Protocol):
         """Return an action for each of the n episodes, shape (n,).
 
         Args:
-            envs: the vector environment in which the episodes run.
+            envs: the vector environment that the episodes run in.
             observation: the observations of all episodes.
             masks: which actions are legal. Shape (n, actions).
         """

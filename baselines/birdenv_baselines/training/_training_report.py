@@ -1,4 +1,4 @@
-"""The tables of the report on trained policies, and the files of the episodes that they summarise."""
+"""The tables in the report on trained policies, and files with the episodes that the tables summarise."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Metric:
         return Ratio(float(value))
 
     def fits(self, reading: MeasuredDialogue) -> bool:
-        """Return True if the measure applies to the game of a dialogue."""
+        """Return True if the measure applies to a dialogue's game."""
         return not self.games or reading.dialogue.game in self.games
 
 

@@ -120,7 +120,7 @@ class PricedListing:
         targets: the target price of each seat; None for a seat without a target.
         roles: the role of each seat, such as `buyer`.
         category: the category of the item; empty if unknown.
-        words: the words of the advertisement.
+        words: the words in the advertisement.
     """
 
     def __init__(self, scenario: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ class CorpusRatings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """The ratings that people gave to the dialogues of a corpus.
+    """The ratings that people gave to the dialogues in a corpus.
 
     Attributes:
         report: statistics of the ratings; None if there are no ratings.

@@ -23,7 +23,7 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
 
     Args:
         title: the purpose of the dialogue.
-        seats: the seats of the game.
+        seats: the game's seats.
     """
 
     def sections(record: Record) -> Sequence[Section]:

@@ -45,7 +45,7 @@ class RatingConfig(BaseModel):
         questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
         compare: `dialogues` to show two dialogues of different systems on the same task and ask which is
             better; `answers` to show only the last move of each system; None to rate single dialogues.
-        criterion: the question of a comparison.
+        criterion: the question that a comparison asks.
         justification: True if raters must justify their choice in words.
         seats: the names of the seats to rate; None for the evaluated seat.
         raters: the number of people who judge each item.

@@ -44,7 +44,7 @@ SURVEY: Final = (
 
 
 def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
-    """Return the survey of a game, or the standard questions if the game has no survey.
+    """Return a game's survey, or the standard questions if the game has no survey.
 
     If the game has only one seat, standard questions about a partner are left out.
     """

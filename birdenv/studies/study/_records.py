@@ -1,4 +1,4 @@
-"""The records in the database of a study: people, dialogues, moves and problem reports."""
+"""The records in a study's database: people, dialogues, moves and problem reports."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Person(NamedTuple):
 
 
 class StoredDialogue(NamedTuple):
-    """A dialogue in the database of a study. Fields about its end are None while it is running.
+    """A dialogue in a study's database. Fields about its end are None while it is running.
 
     Attributes:
         id: the id of the dialogue.
         task: the id of the task.
         partner: the kind of partner, a key of `StudyConfig.partners`.
-        seed: the seed of the players.
+        seed: the seed for the players.
         seats: who sits in each seat: `human`, or a player such as `learned:FILE`.
         started: when the dialogue began, in seconds since 1970.
         ended: when the dialogue ended, in seconds since 1970.
@@ -82,7 +82,7 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """A move in the database of a study.
+    """A move in a study's database.
 
     Attributes:
         seat: the seat that made the move.

@@ -112,7 +112,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with a status, sorted by the time at which they got this status."""
+        """Return the people with a status, sorted by when they got this status."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -285,7 +285,7 @@ class Store(Database):
         self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
-        """Return the survey answers about a dialogue, by the seat of the person who answered."""
+        """Return the survey answers about a dialogue, keyed by the seat of the person who answered."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: self.parsed(answers) for seat, answers in rows}
 
