@@ -81,7 +81,7 @@ def interval(values: Floats, families: npt.NDArray[np.object_], seed: int = 0) -
         values: a value for each episode, shape (episodes,), or for each seed and episode, shape (seeds,
             episodes).
         families: the family of each episode, shape (episodes,).
-        seed: the seed of the resampling.
+        seed: the seed for resampling.
     """
     table = np.atleast_2d(values)
     names, places = np.unique(families.astype(str), return_inverse=True)

@@ -98,7 +98,7 @@ def never(seen: Seen) -> Floats:
 
 
 def everything(seen: Seen) -> Floats:
-    """Return positive numbers that fall from left to right: ask about all spans in order."""
+    """Return positive numbers that decrease from left to right: ask about all spans in order."""
     return 2.0 - seen.spans[:, :, _S.POSITION]
 
 

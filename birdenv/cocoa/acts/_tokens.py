@@ -33,7 +33,7 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is a word or a slot of a message.
+    """Return True if a token is a word or a slot in a message.
 
     Markers, actions, numbers in moves, and tokens of `DialogueTokens.context` are not words.
     """

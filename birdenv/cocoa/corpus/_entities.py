@@ -36,7 +36,7 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Finds the values from both seats' lists of items in messages. Longer values take precedence.
+    """Searches messages for the values in both seats' item lists. Longer values take precedence.
 
     A value that occurs under several attributes counts for the first of these attributes.
 

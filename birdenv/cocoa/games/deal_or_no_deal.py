@@ -1,4 +1,4 @@
-"""DealOrNoDeal (Lewis et al. 2017): two seats divide things, whose values differ between the seats."""
+"""DealOrNoDeal (Lewis et al. 2017): two seats divide things whose values differ between the seats."""
 
 from __future__ import annotations
 
@@ -116,9 +116,9 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it, or None if the seat must not see it.
+        """Return an event as a seat may see it.
 
-        A seat does not see what its partner selects.
+        A seat sees that its partner has selected a share, but not which share.
         """
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event

@@ -52,8 +52,8 @@ class RatingConfig(BaseModel):
         most: the maximum number of items per rater; None for all items.
         seed: the seed for the order of the items, and of the two sides of a comparison.
         hold: how long, in seconds, an item that a rater has begun stays reserved for that rater.
-        codes: the completion codes: `done` for raters who judged an item, and `full` for raters for whom no
-            item was left. If a code is missing, each person gets a random code.
+        codes: the completion codes: `done` for raters who judged an item, and `full` for raters who got no
+            item because none was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.
         newcomers: the maximum number of new people per minute from one address; None for no limit.
         hosts: host names for the pages, in addition to the loopback names.
