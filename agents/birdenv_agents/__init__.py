@@ -1,1 +1,1 @@
-"""The agents that birdenv ships. They are registered as entry points of the group `birdenv.agents`."""
+"""The agents that birdenv ships. They are registered in the entry-point group `birdenv.agents`."""

@@ -1,6 +1,6 @@
 """Rank candidate statements by how well they fit the request and the user's answers.
 
-Only words in which the candidates differ are compared.
+Only words that differ between the candidates are compared.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def rank(
 ) -> list[str]:
     """Return the candidates sorted from the best to the worst fit.
 
-    A candidate scores for each of its words that occurs in the request or in an answer. A word that few
+    A candidate scores for each of its words that occurs in the request or in an answer. A word that fewer
     candidates contain scores more.
 
     Args:
@@ -60,7 +60,7 @@ def rank(
         answers: the user's answers.
         rng: the random generator that breaks ties.
         complete: True if the request and the answers mention everything that the statement needs. Then a
-            candidate loses score for each word that occurs in neither.
+            candidate loses points for each word that occurs in neither.
     """
     loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in candidates]

@@ -1,4 +1,4 @@
-"""Banks of phrases: files that list what a player can say.
+"""Phrase banks: files that list what a player can say.
 
 A bank is a JSON object:
 
@@ -7,7 +7,7 @@ A bank is a JSON object:
                  {"act": "yes", "text": "yes, {count} of them"}]}
 
 `act` is the dialogue act, and `text` holds the words, with slots in braces. `about` is the attribute that the
-phrase is about; without `about`, the phrase fits any attribute. `docs/cocoa.md` lists the acts and slots of
+phrase is about; if it is missing, the phrase fits any attribute. `docs/cocoa.md` lists the acts and slots of
 each game.
 """
 
@@ -26,9 +26,9 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by dialogue act and attribute, from which a player draws at random.
+    """Phrases by dialogue act and attribute, for a player to draw from at random.
 
-    A phrase is repeated only after all other phrases for the same act and attribute were used.
+    A phrase is repeated only after all other phrases for the same act and attribute have been used.
     """
 
     def __init__(self, phrases: Iterable[Mapping[str, Any]], rng: Random) -> None:
@@ -45,8 +45,8 @@ class PhraseBank:
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
         """Return a random phrase for an act, with its slots filled.
 
-        If no phrase is about the attribute `about`, a phrase that fits any attribute is used, or otherwise a
-        phrase about another attribute.
+        If no phrase is about the attribute `about`, a phrase that fits any attribute is used or, failing
+        that, a phrase about another attribute.
         """
         known = (key for key in ((act, about), (act, None)) if key in self._phrases)
         key = next(known, None) or next(key for key in self._phrases if key[0] == act)
@@ -61,13 +61,13 @@ class PhraseBank:
 def read_bank(
     path: Path, game: str, acts: Mapping[str, set[str]], needed: Iterable[str]
 ) -> list[Mapping[str, Any]]:
-    """Read the phrases of a bank from a JSON file.
+    """Read a bank's phrases from a JSON file.
 
     Args:
         path: the file.
         game: the name of the game.
-        acts: the slots that the phrases of each act may use, by the name of the act.
-        needed: the acts for which the bank must have phrases.
+        acts: the slots that the phrases for each act can use, by the act's name.
+        needed: the acts that the bank must have phrases for.
 
     Raises:
         InputError: the file is not a bank for the game; the message names the phrase.

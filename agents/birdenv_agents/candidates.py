@@ -1,8 +1,8 @@
-"""Three baselines without a language model, which choose among the public candidates of a task.
+"""Three baselines that choose among a task's public candidates without a language model.
 
 * `random` picks a candidate at random.
-* `never-asks` picks the candidate that fits the wording of the request best.
-* `asks-first` asks about each ambiguous phrase, then picks the candidate that fits the answers best.
+* `never-asks` picks the candidate that best fits the wording of the request.
+* `asks-first` asks about each ambiguous phrase, then picks the candidate that best fits the answers.
 
 If a task has no candidates, all three submit `SELECT NULL`; `asks-first` still asks its questions.
 """
@@ -37,7 +37,7 @@ def random(argument: str, context: PlayerContext) -> RandomPlayer:
 
 @plays("bird", "c-interact", "a-interact")
 def never_asks(argument: str, context: PlayerContext) -> CandidatePlayer:
-    """Return a player that picks candidates by the wording of the request alone."""
+    """Return a player that picks candidates based only on the wording of the request."""
     return CandidatePlayer(_of_sql(context).rng, asks=False, ambiguous=_is_ambiguous(context))
 
 
@@ -68,7 +68,7 @@ def _is_ambiguous(context: PlayerContext) -> bool:
 
 
 class RandomPlayer:
-    """A player that submits random candidates, and no candidate twice in a phase."""
+    """A player that submits random candidates, but never the same candidate twice in a phase."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -83,12 +83,12 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """A player that submits candidates, the best fit first.
+    """A player that submits candidates, best fit first.
 
     Args:
         rng: the random generator that breaks ties.
         asks: True to ask the user about ambiguous phrases first.
-        ambiguous: True if the requests of the game are ambiguous.
+        ambiguous: True if the game's requests are ambiguous.
     """
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:

@@ -1,7 +1,7 @@
 """The players `rulebased` and `phrases` for either seat of CoCoA's games.
 
 `rulebased` plays by rules. In MutualFriends, `rulebased:2` names at most two values in a message.
-`phrases:FILE` is a scripted partner whose words come from a bank of phrases.
+`phrases:FILE` is a scripted partner whose words come from a phrase bank.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Varied(Player, Protocol):
     """A player with several styles of play, which may choose different moves."""
 
     def variants(self) -> Iterator[Varied]:
-        """Yield copies of the player with each of its styles of play, the usual style first."""
+        """Yield a copy of the player for each of its styles of play, the usual style first."""
 
 
 class RulePlayer:
-    """A rule-based player of any of CoCoA's games.
+    """A rule-based player for any of CoCoA's games.
 
     Args:
-        make: a function that returns the player of the game, given the seat's first view.
+        make: a function that returns the game's player, given the seat's first view.
     """
 
     def __init__(self, make: Callable[[View], Varied]) -> None:
@@ -55,7 +55,7 @@ class RulePlayer:
         return self._made(view).move(view)
 
     def variants(self, view: View) -> Iterator[RulePlayer]:
-        """Yield copies of the player with each of its styles of play, the usual style first."""
+        """Yield a copy of the player for each of its styles of play, the usual style first."""
         for player in self._made(view).variants():
             other = copy(self)
             other._player = player
@@ -69,7 +69,7 @@ class RulePlayer:
 
 @plays(FRIENDS, BARGAIN, DEAL)
 def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
-    """Return the rule-based player of one of CoCoA's games.
+    """Return the rule-based player for one of CoCoA's games.
 
     Raises:
         InputError: the game has no rule-based player, or the argument is invalid.
@@ -103,10 +103,10 @@ def check_rules(game: str) -> None:
 
 @plays(*_ACTS)
 def phrases(argument: str, context: PlayerContext) -> Player:
-    """Return a scripted partner whose words come from a bank of phrases (`phrases:FILE`).
+    """Return a scripted partner whose words come from a phrase bank (`phrases:FILE`).
 
     Raises:
-        InputError: there is no bank, or the bank is for another game or lacks a necessary act.
+        InputError: there is no bank, or the bank is for another game or lacks a required act.
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:

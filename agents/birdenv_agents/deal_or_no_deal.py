@@ -1,4 +1,4 @@
-"""The rule-based player of DealOrNoDeal. It proposes its best share first, and accepts fair shares."""
+"""The rule-based DealOrNoDeal player. It proposes its best share first, and accepts fair shares."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Sharer:
         return Move("message", f"I would take {_told(self._own)}, and you get the rest.")
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies of the player with each of its styles of play: usual, firm and eager."""
+        """Yield a copy of the player for each of its styles of play: usual, firm and eager."""
         for haste in (0, -1, 2):
             other = deepcopy(self)
             other._haste = haste

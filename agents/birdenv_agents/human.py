@@ -63,7 +63,7 @@ class Terminal:
         self._spoken = next(spoken, "")
 
     def move(self, view: View) -> Move | None:
-        """Show what was said since the last move, and return the move that the person types next."""
+        """Show what has been said since the last move, and return the move that the person types next."""
         if not self._introduced:
             told = [] if self._guide in view.instruction else [self._guide]
             print("\n" + readable("\n\n".join([*told, view.instruction])))
@@ -130,8 +130,8 @@ class Terminal:
 def readable(text: str) -> str:
     """Return a text wrapped to the width of the terminal, with JSON knowledge entries rewritten as text.
 
-    Sentences that were broken into lines are joined first. Tables and code (lines that contain `|` or several
-    spaces in a row) are not changed.
+    Sentences that are broken across lines are joined first. Tables and code (lines that contain `|` or
+    several spaces in a row) are not changed.
     """
     width = shutil.get_terminal_size((100, 24)).columns
     lines = []

@@ -1,4 +1,4 @@
-"""Train policies that learn when to ask, evaluate them on a database that was held out, and write a report.
+"""Train policies that learn when to ask, evaluate them on a held-out database, and write a report.
 
 Run `train` first, then `evaluate`, which also writes the report. `evaluate --policy my.zip` measures a model
 of your own. The commands need the extra `rl` with a CPU build of torch (see docs/learning.md), because PyPI's
@@ -99,10 +99,10 @@ def evaluate(
         ),
     ] = None,
 ) -> None:
-    """Play trained policies on the database that they have not seen, also with new wordings and on the demo.
+    """Play trained policies on the held-out database, also with new wordings and on the demo.
 
     Then write the report on all evaluated policies, as `report` does. With --policy, print the returns of
-    that policy and of the policies without learning on the same episodes, and write nothing.
+    that policy and of the fixed policies on the same episodes, and write nothing.
     """
     learners = _learners()
     if policy is not None:
@@ -129,7 +129,7 @@ def evaluate(
 
 
 def _compare_policy(policy: Policy, name: str, split: Split) -> None:
-    """Print the return of a policy on each test, beside the returns of the policies without learning."""
+    """Print a policy's return on each test, beside the returns of the fixed policies."""
     from birdenv_baselines.training._compare import TEST_ENVS, compare
     from birdenv_baselines.training._training_report import table
 

@@ -1,4 +1,4 @@
-"""Write the page of results: published systems, published verdicts, agents, and the simulated user.
+"""Write the results page: published systems, published verdicts, agents, and the simulated user.
 
     python -m birdenv_baselines.results [--out docs/results.md]
 
@@ -40,7 +40,7 @@ AGENTS: Final = ("never-asks", "asks-first", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A published system, and which questions it answers correctly by strict and by BIRD's comparison."""
+    """A published system, and which questions it answers correctly under strict and BIRD's comparison."""
 
     name: str
     strict: tuple[bool, ...]
@@ -69,7 +69,7 @@ def percent(interval: Interval | None, sign: str = "") -> str:
 
 
 def compare(first: Sequence[bool], second: Sequence[bool]) -> tuple[str, str]:
-    """Return the difference of two rates on the same tasks with its interval, and McNemar's p-value."""
+    """Return the difference between two rates on the same tasks with its interval, and McNemar's p-value."""
     pairs = list(zip(first, second, strict=True))
     both, neither = pairs.count((True, True)), pairs.count((False, False))
     only_first, only_second = pairs.count((True, False)), pairs.count((False, True))
@@ -189,7 +189,7 @@ def run(*arguments: str | Path, cwd: Path) -> str:
 
 
 def agents(folder: Path) -> list[str]:
-    """Return the section about agents without learning on the demo benchmark."""
+    """Return the section about untrained agents on the demo benchmark."""
     rewards: dict[str, dict[str, float]] = {}
     rows = []
     for agent in AGENTS:
@@ -323,7 +323,7 @@ def page(shared: Path, trained: Path, workers: int, command: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page to the file that the arguments name, or print it."""
+    """Write the page to the file named in the arguments, or to standard output."""
     parser = argparse.ArgumentParser(
         prog="python -m birdenv_baselines.results",
         description=__doc__,

@@ -1,4 +1,4 @@
-"""Export the dialogues of runs and studies as CoCoA's `examples.json` (`birdenv export --format cocoa`)."""
+"""Export dialogues from runs and studies as CoCoA's `examples.json` (`birdenv export --format cocoa`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from birdenv.runs.export import whole_dialogues
 
 
 def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | None) -> str:
-    """Write the dialogues of runs and studies to one file, and return a message for the user.
+    """Write the dialogues from runs and studies to one file, and return a message for the user.
 
     Args:
-        output: the file.
-        folders: the folders of the runs and studies.
-        min_reward: the smallest reward of a dialogue to write; None to write all dialogues.
+        output: the file to write.
+        folders: the run and study folders.
+        min_reward: leave out dialogues in which any reward is smaller; None to keep all dialogues.
 
     Raises:
         InputError: there is no dialogue to write.

@@ -1,4 +1,4 @@
-"""Pages and plots about runs, and common parts of all pages: styles, templates, access by token, a server.
+"""Pages and plots about runs, and what all pages share: styles, templates, token access, and a server.
 
 This module imports nothing, because `access` needs the extra `web`, and `plots` needs the extra `report`.
 """

@@ -1,4 +1,4 @@
-"""Control access to pages by signed tokens in links, cookies and forms, and by the origin of requests."""
+"""Control access to pages with signed tokens in links, cookies and forms, and by request origin."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Doors:
     """Makes and checks the signed tokens that give people access to the pages of one study.
 
     Args:
-        folder: the folder of the study, in which the signing secret is stored so that tokens stay valid
-            after a restart. If it is None, the tokens are valid only in this process.
+        folder: the study's folder, which stores the signing secret so that tokens stay valid after a restart.
+            If it is None, the tokens are valid only in this process.
         cookie: the name of the cookie that contains a person's token. A token is valid only for the cookie
-            for which it was made.
+            that it was made for.
 
     Attributes:
         cookie: the name of the cookie that contains a person's token.
@@ -68,7 +68,7 @@ class Doors:
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the last part of the link with which a person can continue in another browser."""
+        """Return the last part of the link that lets a person continue in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
@@ -91,11 +91,11 @@ class Doors:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Return True if a request was sent by a page of the same host.
+    """Return True if a request was sent by a page on the same host.
 
     Args:
-        origin: the `Origin` header of the request; None if there is none.
-        host: the `Host` header of the request; None if there is none.
+        origin: the `Origin` header of the request; None if the header is missing.
+        host: the `Host` header of the request; None if the header is missing.
     """
     if not origin or not host:
         return False

@@ -36,16 +36,16 @@ def guarded_app(
     static: Path | None = None,
     form_hosts: Iterable[str] = (),
 ) -> FastAPI:
-    """Return a web application without pages, which refuses unknown host names and adds security headers.
+    """Return a web application that has no pages yet, refuses unknown hosts, and adds security headers.
 
     Args:
         title: the title of the application.
         host: the address at which the application will be served.
-        names: further host names by which the application can be reached. Requests to other names are
+        names: additional host names for the application. Requests to other names are
             refused, to prevent DNS rebinding.
-        lifespan: a function that returns the context manager to enter at the start and leave at the end.
+        lifespan: a function that returns the context manager to enter at startup and exit at shutdown.
         static: a folder with static files, in addition to those of birdenv; None if there are none.
-        form_hosts: other origins to which forms may be sent.
+        form_hosts: other origins that forms may be sent to.
     """
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)

@@ -35,7 +35,7 @@ class _Read(NamedTuple):
 
 
 class RunsOfFolder:
-    """The data of all runs at any depth in a folder. A run is read again when its files have changed.
+    """Data about all runs at any depth in a folder. A run is read again when its files have changed.
 
     A run is named by its path relative to the folder.
 
@@ -57,7 +57,7 @@ class RunsOfFolder:
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return an entry about each run, newest first. If a run cannot be read, its entry says why."""
+        """Return an entry for each run, newest first. If a run cannot be read, its entry says why."""
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 
@@ -72,7 +72,7 @@ class RunsOfFolder:
             return [self._read(name).data for name in names]
 
     def episode(self, name: str, place: int) -> dict[str, Any]:
-        """Return the result of `episode_data` for an episode of a run.
+        """Return the result of `episode_data` for an episode in a run.
 
         Args:
             name: the name of the run.

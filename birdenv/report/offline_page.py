@@ -17,7 +17,7 @@ SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
 
 
 def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
-    """Yield an HTML page about one run or two runs, in parts that form the page when they are joined.
+    """Yield the parts of an HTML page about one or two runs; joined, they form the page.
 
     Raises:
         InputError: a record is damaged.
@@ -46,5 +46,5 @@ def _static(name: str) -> str:
 
 
 def source_digest(text: str) -> str:
-    """Return the digest by which a page's security policy allows an inline style or script."""
+    """Return the digest that allows an inline style or script in a page's security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -6,7 +6,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
 
 def page_templates(package: str) -> Environment:
-    """Return the templates of a package and of `birdenv.report`. Templates escape every value."""
+    """Return an environment for the templates of a package and `birdenv.report`; it escapes every value."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("birdenv.report")]),
         autoescape=select_autoescape(default=True),

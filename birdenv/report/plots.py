@@ -1,4 +1,4 @@
-"""Plot the figures of one or several runs as points with 95 % intervals, or as curves over a setting.
+"""Plot the figures from one or several runs as points with 95 % intervals, or as curves over a setting.
 
 Plots need the extra `report`.
 """
@@ -26,7 +26,7 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
-    """Return a name, with its middle left out if the name is longer than `most` characters.
+    """Shorten a name to at most `most` characters by leaving out its middle.
 
     >>> cut("predictions:/data/of/mine/predict_dev.json", 20)
     'predictio…t_dev.json'
@@ -37,7 +37,7 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Return the rows of the plot of one run, from top to bottom: all figures, then the figures by group.
+    """Return the rows of a run's plot, from top to bottom: all figures, then the figures by group.
 
     Each kind of group has a heading: a row without a figure. Figures without an upper limit are left out,
     because the axis ends at the largest possible value.
@@ -49,7 +49,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
 
 
 def comparison_rows(comparison: RunComparison) -> list[_Row]:
-    """Return the rows of the plot of a comparison: for each figure, a heading and a row for each run."""
+    """Return the rows of a comparison plot: for each figure, a heading and a row for each run."""
     rows: list[_Row] = []
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -64,7 +64,7 @@ def _name(comparison: RunComparison, number: int) -> str:
 
 
 def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
-    """Return a plot of a run or a comparison as the bytes of a PNG or SVG file.
+    """Plot a run or a comparison, and return the bytes of a PNG or SVG file.
 
     Figures are drawn as curves over a setting if `curve_setting` finds one, and otherwise as points with
     intervals. Identical figures give identical bytes with the same version of matplotlib.
@@ -121,7 +121,7 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the name of the setting that can be the x-axis of curves, or None if there is no such setting.
+    """Return the name of the setting that can be the x-axis for curves, or None if there is none.
 
     There must be at least three runs that differ in a single setting, with a different number in each run.
     """

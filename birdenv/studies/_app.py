@@ -39,7 +39,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
     Args:
         study: the study.
-        folder: the folder of the study, which contains the secret that signs tokens.
+        folder: the study's folder, which contains the secret that signs tokens.
         host: the address at which the application will be served.
     """
     doors = Doors(folder)

@@ -37,7 +37,7 @@ class Play(_Frame):
     """A move in a dialogue.
 
     Attributes:
-        cid: the browser's id of the move. A frame with a known `cid` is a repetition, and is not played.
+        cid: the browser's id for the move. A frame with a known `cid` is a duplicate, and is not played.
         dialogue: the id of the dialogue; None for the person's current dialogue.
         action: the name of the action.
         data: the data of the action.
@@ -103,10 +103,10 @@ class Connection:
         socket: the web socket of the tab.
         person: the id of the person.
         news: an event that is set when there may be something to send.
-        after: the number of events that were sent; None before the browser's first frame.
+        after: the number of events sent so far; None before the browser's first frame.
         typing: a change to send: whether the partner is typing; None if there is no change.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
-        state: the last state of the dialogue that was sent; None if no state was sent.
+        state: the last dialogue state that was sent; None if no state was sent.
     """
 
     def __init__(self, socket: WebSocket, person: str) -> None:

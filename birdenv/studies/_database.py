@@ -1,4 +1,4 @@
-"""An SQLite file in which every call commits, so that confirmed data survives even a killed server."""
+"""An SQLite file that commits every call, so that confirmed data survives even if the server is killed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Database:
     Args:
         path: the file.
         tables: SQL statements that create missing tables.
-        for_reading: True to open an existing file, and to change neither the file nor its folder. Even then,
-            a server may write to the file at the same time.
+        for_reading: True to open an existing file for reading, without changing the file or its folder. A
+            server can still write to the file at the same time.
 
     Attributes:
         path: the file.

@@ -36,12 +36,12 @@ def render(name: str, **facts: Any) -> str:
 
 
 def clock_time(seconds: float) -> str:
-    """Return a time, given in seconds since 1970, as a date and time in UTC for administrators."""
+    """Format a time, given in seconds since 1970, as a date and time in UTC for administrators."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def in_minutes(seconds: float) -> str:
-    """Return a duration, given in seconds, as minutes for administrators."""
+    """Format a duration, given in seconds, as minutes for administrators."""
     return f"{max(seconds, 0) / 60:.1f}"
 
 
@@ -53,10 +53,10 @@ class Pages:
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the page that asks for consent. In the preview of a recruiting platform, it has no form.
+        """Return the page that asks for consent. In a recruiting platform's preview, it has no form.
 
         Args:
-            visitor: the id of the visitor, for which the form is valid.
+            visitor: the id of the visitor for whom the form is valid.
             platform: the parameters that the platform sent.
         """
         return self._render(
@@ -68,12 +68,12 @@ class Pages:
         )
 
     def of(self, person: Person, problem: str = "", told: str = "") -> str:
-        """Return the page of a person's current stage.
+        """Return the page for a person's current stage.
 
         Args:
             person: the person.
             problem: an error message about the form that the person sent.
-            told: another message about this form.
+            told: a message about this form that is not an error.
         """
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))

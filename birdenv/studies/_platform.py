@@ -44,18 +44,18 @@ def external_of(platform: Mapping[str, str]) -> str | None:
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True if a platform shows the page as a preview, in which no data may be collected."""
+    """Return True if a platform shows the page as a preview, where no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if a request has the same visit id (of a submission or an assignment) as before.
+    """Return True if a request has the same visit id (submission or assignment id) as before.
 
     Other people may know a person's id on the platform, but only the person knows the visit id.
 
     Args:
-        began: the parameters with which the person began the study.
-        comes: the parameters of the current request.
+        began: the platform parameters from when the person began the study.
+        comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
@@ -64,17 +64,17 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
     """Return True if a request has a new visit id, because the person has accepted the task again.
 
     Args:
-        began: the parameters with which the person began the study.
-        comes: the parameters of the current request.
+        began: the platform parameters from when the person began the study.
+        comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return the values with which the page `finished` sends a completion code to the platform.
+    """Return the values that the page `finished` needs to send a completion code to the platform.
 
-    For Prolific, this is a link; for Mechanical Turk, the address and the assignment of a form. If there is
-    no platform or no code, the result is empty.
+    For Prolific, this is a link; for Mechanical Turk, the address to submit a form to, and the assignment id.
+    If there is no platform or no code, the result is empty.
     """
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}

@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Return an answer from a form: a step of the scale, a text, or None if the question was left out.
+    """Read an answer from a form: a step on the scale, a text, or None if the question was not answered.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.
@@ -37,7 +37,7 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Return an answer in words, or None if the question was left out.
+    """Read an answer in words; the result is None if the question was not answered.
 
     Raises:
         InputError: a required answer is missing, or an answer is too long.

@@ -1,4 +1,4 @@
-"""Common parts of the web applications of studies: forms, cookies, rate limits, and error pages."""
+"""Shared code for study web applications: forms, cookies, rate limits, and error pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit on the rate of requests.
+    """A limit on the request rate.
 
     Args:
         burst: the number of requests that are allowed at once.
@@ -57,10 +57,10 @@ class Bucket:
 
 
 class Newcomers:
-    """Limits the number of new people from one address.
+    """Limits the number of new people per address.
 
     Args:
-        most: the number of people per minute; None for no limit.
+        most: the maximum number of people per minute; None for no limit.
         clock: a function that returns the time in seconds.
     """
 
@@ -91,12 +91,12 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return a web application without pages, which shows errors as HTML pages.
+    """Return a web application that has no pages yet, and shows errors as HTML pages.
 
     Args:
         title: the title of the error pages.
         host: the address at which the application will be served.
-        names: further host names under which the application can be reached.
+        names: additional host names for the application.
         lifespan: a context manager that is entered when the server starts and left when it stops.
     """
     further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
@@ -180,12 +180,12 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def back(path: str = "/") -> Response:
-    """Return a redirect to a page, with which the server responds to a form."""
+    """Return a redirect to a page, to send in response to a form."""
     return RedirectResponse(path, 303)
 
 
 def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
-    """Add the cookie that signs a person in to a response, and return the response."""
+    """Set the sign-in cookie for a person on a response, and return the response."""
     response.set_cookie(
         doors.cookie,
         doors.token(id),
@@ -201,13 +201,13 @@ def asked(action: str) -> Response:
     """Return a page that asks for confirmation before the browser switches to another person.
 
     Args:
-        action: the address to which the page sends the confirmation.
+        action: the address that the page sends the confirmation to.
     """
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the page behind a personal link, with which a person continues in another browser.
+    """Add the page behind personal links, which let people continue in another browser.
 
     Args:
         app: the application.
@@ -243,15 +243,15 @@ def add_consent(
     is_known: Callable[[str], bool],
     agree: Callable[[str, str | None, Mapping[str, str]], Person | Rater],
 ) -> None:
-    """Add the form with which a person gives consent.
+    """Add the route that accepts the consent form.
 
     Args:
         app: the application.
         doors: the cookies and links of the application.
-        most: the number of new people from one address in a minute; None for no limit.
-        is_known: a function that returns whether a person with an id has given consent before.
-        agree: a function that admits a person, given the person's id, the id on a recruiting platform, and
-            the parameters of the platform. It raises `InputError` if the person cannot be admitted.
+        most: the maximum number of new people per minute from one address; None for no limit.
+        is_known: a function that returns True if the person with the given id has already given consent.
+        agree: a function that admits a person, given the person's id, the id on a recruiting platform (or
+            None), and the platform's parameters. It raises `InputError` if the person cannot be admitted.
     """
     newcomers = Newcomers(most)
 

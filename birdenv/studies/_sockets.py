@@ -1,4 +1,4 @@
-"""Serve the web sockets of people's pages, play moves in order, and enforce a study's time limits."""
+"""Serve web sockets for people's pages, play moves in order, and enforce a study's time limits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Hub:
-    """All connections of a study, and the clock that enforces its time limits.
+    """All connections to a study, and the clock that enforces its time limits.
 
     A person's moves from all tabs are played one at a time, in order of arrival. Moves that arrived before
     the browser disconnected are still played, unless the person counts as having left.
@@ -66,7 +66,7 @@ class Hub:
         self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """Stop the clock, and cancel all waiting moves and the turns of players."""
+        """Stop the clock, and cancel all waiting moves and players' turns."""
         tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -99,7 +99,7 @@ class Hub:
     # --- dialogues
 
     async def room(self, id: str) -> RunningDialogue:
-        """Return a running dialogue, and load it first if it is not in memory."""
+        """Return a running dialogue, loading it first if it is not in memory."""
         found = self.study.loaded(id)
         return found if found is not None else await asyncio.shield(self._load(id))
 

@@ -1,4 +1,4 @@
-"""Let players move at the speed of a person, and run slow functions in threads."""
+"""Let players move at human speed, and run slow functions in threads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Turnstile:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, dialogue: str, act: Callable[[], T]) -> T:
-        """Call a function after all earlier functions of the same dialogue, and return its result."""
+        """Call a function once all earlier functions for the dialogue have finished; return its result."""
         lock = self._locks.get(dialogue)
         if lock is None:
             lock = self._locks[dialogue] = asyncio.Lock()
@@ -86,7 +86,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Ask the players of a dialogue for moves, in the background, until they have no move."""
+        """Ask a dialogue's players for moves, in the background, until none of them has a move."""
         id = room.stored.id
         if not room.has_players:
             return

@@ -1,4 +1,4 @@
-"""Register the folders of studies as folders of dialogues, so that the commands for runs can read them."""
+"""Register study folders as dialogue folders, so that the commands for runs can read them."""
 
 from __future__ import annotations
 

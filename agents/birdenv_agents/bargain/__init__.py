@@ -1,4 +1,4 @@
-"""The rule-based players of Bargain. They read prices and intents in messages, concede, and close deals."""
+"""The rule-based Bargain players. They read prices and intents in messages, concede, and close deals."""
 
 from birdenv_agents.bargain._own_phrases import ACTS, PHRASES
 from birdenv_agents.bargain._player import Bargainer

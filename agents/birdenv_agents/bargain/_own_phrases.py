@@ -1,4 +1,4 @@
-"""The words of the rule-based player of Bargain, as a bank of phrases."""
+"""The phrase bank of the rule-based Bargain player."""
 
 from __future__ import annotations
 

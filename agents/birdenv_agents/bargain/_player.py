@@ -1,4 +1,4 @@
-"""The rule-based player of Bargain. It opens at its target, and concedes in ever smaller steps."""
+"""The rule-based Bargain player. It opens at its target, and concedes in ever smaller steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bargainer:
     """A rule-based player for either seat of Bargain.
 
     Args:
-        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
+        kb: the seat's private knowledge: its role, its target price, and the item with its list price.
         bank: the phrases.
     """
 
@@ -75,7 +75,7 @@ class Bargainer:
         return Move("message", self._reply(reading))
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies of the player with each of its styles of play, the usual style first."""
+        """Yield a copy of the player for each of its styles of play, the usual style first."""
         for close, is_firm in _MANNERS:
             other = deepcopy(self)
             other._close, other._is_firm = close, is_firm

@@ -1,4 +1,4 @@
-"""Read messages of Bargain: prices, agreements, requests for a better price, and questions."""
+"""Read Bargain messages: prices, agreements, requests for a better price, and questions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The prices to which words such as `half way` or `ten off` refer.
+    """The prices that words such as `half way` or `ten off` refer to.
 
     Attributes:
         listed: the list price.

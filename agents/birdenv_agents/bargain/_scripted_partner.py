@@ -1,4 +1,4 @@
-"""A scripted partner for Bargain. It haggles as people do, in words from a bank of phrases."""
+"""A scripted partner for Bargain. It haggles as people do, in words from a phrase bank."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class ScriptedBargainer(Bargainer):
     """A partner that opens at about its target price, and concedes in random steps up to a limit.
 
     Args:
-        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
+        kb: the seat's private knowledge: its role, its target price, and the item with its list price.
         bank: the phrases.
-        rng: the source of the partner's random choices.
+        rng: the random generator for the partner's choices.
     """
 
     def __init__(self, kb: Mapping[str, Any], bank: PhraseBank, rng: Random) -> None:

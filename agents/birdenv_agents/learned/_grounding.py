@@ -22,9 +22,9 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
 
     Args:
         action: the action of the move.
-        data: the data of the move, with slots for words of the recorded scenario.
+        data: the data of the move, with slots for words from the recorded scenario.
         listener: a listener that has followed the current dialogue up to `view`.
-        view: the current view of the player.
+        view: the player's current view.
         rng: the random generator that chooses among several values for a slot.
     """
     items = [field.name for field in action.fields if field.kind == "item"]
@@ -48,7 +48,7 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 
     Args:
         task: the public description of the task.
-        view: the current view of the player.
+        view: the player's current view.
         listener: a listener that has followed the dialogue up to `view`.
     """
     if listener.lexicon.values:
@@ -59,7 +59,7 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
     """Yield the learned data of an act, beginning with data from the situations most similar to `about`.
 
-    If the data have slots, they fit any situation. Then yield a single item, drawn by frequency.
+    If the data have slots, they fit any situation; in that case, yield a single item, drawn by frequency.
     """
     if not known.about:
         yield from rng.choices(known.data, known.counts)
@@ -83,9 +83,9 @@ def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
     """Return a fallback move: accept an offer, repeat an earlier move, or quit; None if no move is legal.
 
     Args:
-        view: the current view of the player.
+        view: the player's current view.
         made: the earlier moves that may be repeated.
-        seat: the seat of the player.
+        seat: the player's seat.
     """
     if "accept" in view.legal:
         return Move("accept")

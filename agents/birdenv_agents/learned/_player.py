@@ -33,7 +33,7 @@ def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
-    """Return a player whose trained policy chooses among moves of the rule-based player (`hybrid:FILE`).
+    """Return a player whose trained policy chooses among the rule-based player's moves (`hybrid:FILE`).
 
     Raises:
         InputError: the file is not a policy for this game, or the game has no rule-based player.

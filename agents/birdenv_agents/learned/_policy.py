@@ -30,7 +30,7 @@ class KnownAct(BaseModel):
         action: the name of the action.
         parts: the intents of the sentences and the attributes that they mention, such as `ask Company`.
         data: the data (such as the text) of each distinct move, the most frequent first. Slots stand for
-            names and values of the scenario.
+            names and values from the scenario.
         counts: how often the transcripts contain each move in `data`.
         about: a text that describes the situation of each move in `data`; empty if the data have slots.
     """
@@ -56,7 +56,7 @@ class KnownAct(BaseModel):
 
 
 class PolicyFile(BaseModel):
-    """The content of a policy's file.
+    """The content of a policy file.
 
     Attributes:
         birdenv_policy: the version of the format.
@@ -83,14 +83,14 @@ def parts(act: Act) -> list[str]:
 class Policy:
     """Computes the probability of each act from the features of a view.
 
-    The score of an act is the sum of the weights of its parts for all features of the view. The probabilities
+    An act's score is the sum of its parts' weights for all features of the view. The probabilities
     are the softmax of the scores of the legal acts. If an act is unknown, only its known parts count.
 
     Args:
-        file: the content of the policy's file.
+        file: the content of the policy file.
 
     Attributes:
-        file: the content of the policy's file.
+        file: the content of the policy file.
         known: the known acts, with the moves that perform them.
         acts: the known acts, in the same order.
     """
@@ -148,7 +148,7 @@ def softmax(scores: Array) -> Array:
 
 
 def write_policy(path: Path, file: PolicyFile) -> None:
-    """Write a policy to a file, without weights that are close to zero."""
+    """Write a policy to a file, leaving out weights that are close to zero."""
     weights = {
         part: {name: round(weight, 4) for name, weight in row.items() if abs(weight) >= _LEAST_WEIGHT}
         for part, row in file.weights.items()

@@ -1,7 +1,7 @@
 """The player `retrieval:FILE`, which repeats moves from the most similar situations in other dialogues.
 
 The file contains dialogues as `birdenv export --format cocoa` writes them. Slots replace words from the
-private knowledge of the recorded seat, and are filled with words of the current episode.
+recorded seat's private knowledge, and are filled with words from the current episode.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"\w+|\?")
 
 
 class Place(NamedTuple):
-    """A recorded move. Slots replace words of the recorded scenario.
+    """A recorded move. Slots replace words from the recorded scenario.
 
     Attributes:
         before: the text of the situation: the task's question, and what was said since the seat's last move.
@@ -72,7 +72,7 @@ def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
     """Return a player that repeats moves from a file of dialogues.
 
     Raises:
-        InputError: the file is missing, cannot be read, or has no moves of this seat.
+        InputError: the file is missing, cannot be read, or has no moves for this seat.
     """
     if not argument:
         raise InputError(

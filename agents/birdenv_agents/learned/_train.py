@@ -60,7 +60,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 
     Args:
         transcripts: the dialogues.
-        path: the file of the policy.
+        path: the policy file to write.
         seed: the seed for the order of the turns.
         progress: a function that is called with the finished share of the work, from 0 to 1.
 
@@ -78,7 +78,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 
 
 def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Learn the policy of a player that chooses among moves of the rule-based player.
+    """Train the policy for a player that chooses among the rule-based player's moves.
 
     The arguments are those of `train_policy`.
 

@@ -3,7 +3,7 @@
 * `llm:MODEL` plays every game with tool calls.
 * `llm-markup:MODEL` plays c-Interact with the published tags, in one growing prompt.
 
-Without `MODEL`, the players use the model in the run's settings (`--model`).
+If `MODEL` is missing, the players use the model in the run's settings (`--model`).
 """
 
 from __future__ import annotations

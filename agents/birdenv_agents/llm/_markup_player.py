@@ -1,4 +1,4 @@
-"""The player of c-Interact whose model writes the published tags (BIRD-Interact §2.2)."""
+"""The c-Interact player whose model writes the published tags (BIRD-Interact §2.2)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MarkupPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Request one output of the model, and return the move in the output."""
+        """Request one output from the model, and return the move in it."""
         may_ask = self._begin_turn(view)
         while True:
             try:
@@ -74,7 +74,7 @@ class MarkupPlayer:
         return move
 
     def remember(self, view: View, move: Move) -> None:
-        """Add a move to the prompt as if the model had made it, without a request to the model."""
+        """Add a move to the prompt as if the model had made it, without sending a request to the model."""
         may_ask = self._begin_turn(view)
         sql = f"```sql\n{move.data}\n```</t>"
         text = f"<s>{move.data}</s>" if move.action == "clarify" else f"<t>{sql}"

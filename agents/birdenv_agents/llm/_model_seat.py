@@ -1,4 +1,4 @@
-"""The base class of players with a language model. It calls the model, and counts faults and usage."""
+"""The base class for players with a language model. It calls the model, and counts faults and usage."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ModelSeat:
         return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
-        """Count a fault of the model."""
+        """Count a fault by the model."""
         self._faults[kind] += 1
 
     def usage(self) -> Usage:
@@ -49,5 +49,5 @@ class ModelSeat:
         return Usage(**asdict(self.chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return the number of faults of each kind that the model has made."""
+        """Return how many faults of each kind the model has made."""
         return dict(sorted(self._faults.items()))

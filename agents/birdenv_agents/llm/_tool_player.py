@@ -29,8 +29,8 @@ _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 class ToolPlayer:
     """A player that sends its model the dialogue as chat messages, and reads the tool call in each answer.
 
-    An answer without exactly one valid call becomes a malformed move, whose cost depends on the rules of the
-    game. The next message then tells the model what was expected.
+    An answer without exactly one valid call becomes a malformed move, whose cost depends on the game's rules.
+    The next message then tells the model what was expected.
 
     Args:
         model: the name of the model; empty for the model in the run's settings.
@@ -73,7 +73,7 @@ class ToolPlayer:
         return found.move
 
     def remember(self, view: View, move: Move) -> None:
-        """Add a move to the history as if the model had made it, without a request to the model."""
+        """Add a move to the history as if the model had made it, without sending a request to the model."""
         history = self._told(view)
         seat = view.seat
         event = Event(seat, len(view.heard), move.action, move.data)
@@ -117,7 +117,7 @@ def fault_of(completion: Completion, seat: Seat) -> str:
 
 
 class History:
-    """The chat messages of a dialogue: a head, and exchanges of a message by the model and its replies.
+    """The chat messages in a dialogue: a head, and exchanges that consist of a model's message and replies.
 
     The oldest exchanges can be dropped if the dialogue gets too long.
 
@@ -139,7 +139,7 @@ class History:
         return [system, instruction, *(message for each in self._exchanges for message in each)]
 
     def add(self, message: dict[str, Any]) -> None:
-        """Add a message of the model."""
+        """Add a message from the model."""
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The rule-based player of MutualFriends, which infers the mutual friend from the partner's claims."""
+"""The rule-based MutualFriends player, which infers the mutual friend from the partner's claims."""
 
 from birdenv_agents.mutual_friends._own_phrases import ACTS, PHRASES
 from birdenv_agents.mutual_friends._player import FriendsPlayer

@@ -1,4 +1,4 @@
-"""A player's belief in MutualFriends: how likely each of the player's own friends is the mutual friend."""
+"""A player's belief in MutualFriends: how likely each of the player's friends is to be the mutual friend."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Item = Mapping[str, str]
 
 
 class Belief:
-    """A player's belief: how likely each of the player's own friends is the mutual friend.
+    """A player's belief: how likely each of the player's own friends is to be the mutual friend.
 
-    The claims of the other player change the weights of the friends.
+    The other player's claims change the friends' weights.
 
     Attributes:
         items: the player's own friends.
-        asked: the values in the player's last question, to which the other player may answer yes or no.
+        asked: the values in the player's last question, which the other player can answer with yes or no.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -41,12 +41,12 @@ class Belief:
         return [item for item, loss in zip(self.items, self._losses, strict=True) if loss > best - _LIVING]
 
     def best(self) -> Item:
-        """Return the friend that is most likely the mutual friend; in a tie, the first of these friends."""
+        """Return the friend most likely to be the mutual friend; in a tie, the first of the tied friends."""
         weights = [loss + hint for loss, hint in zip(self._losses, self._hints, strict=True)]
         return self.items[max(range(len(weights)), key=lambda place: weights[place])]
 
     def hear(self, claim: Claim) -> None:
-        """Update the weights of the friends according to a claim of the other player."""
+        """Update the friends' weights according to a claim by the other player."""
         kind, values = claim.kind, claim.values
         if kind == "no" and self.asked:
             self._add(RULED_OUT, lambda item: has_any(item, self.asked))

@@ -1,4 +1,4 @@
-"""The words of the rule-based player of MutualFriends, as a bank of phrases."""
+"""The phrase bank of the rule-based MutualFriends player."""
 
 from __future__ import annotations
 

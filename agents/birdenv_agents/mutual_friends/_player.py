@@ -1,4 +1,4 @@
-"""The rule-based player of MutualFriends. It answers and asks questions, and selects a friend."""
+"""The rule-based MutualFriends player. It answers and asks questions, and selects a friend."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FriendsPlayer:
         return Move("select", self._selected)
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies of the player with each of its styles of play, the usual style first."""
+        """Yield a copy of the player for each of its styles of play, the usual style first."""
         for most, guess in _MANNERS:
             other = deepcopy(self, {id(self._reader): self._reader})  # the reader never changes
             other._most, other._guess = most, guess

@@ -1,7 +1,7 @@
-"""Read the claims in messages of MutualFriends: which friends exist, which do not, and questions.
+"""Read the claims in MutualFriends messages: which friends exist, which do not, and questions.
 
-The reader understands messages of bots and of people. It looks only for values of the player's own friends,
-because other values do not help to find the mutual friend.
+The reader understands messages from bots and from people. It looks only for values of the player's own
+friends, because other values do not help to find the mutual friend.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ _SMALL_TALK: Final = frozenset("ready start begin mutual common match should we'
 
 
 class Reader:
-    """Reads messages that a player of MutualFriends hears.
+    """Reads messages that a MutualFriends player hears.
 
     Args:
         items: the player's friends.

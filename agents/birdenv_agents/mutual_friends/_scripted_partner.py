@@ -1,4 +1,4 @@
-"""A scripted partner for MutualFriends. It talks as people do, in words from a bank of phrases."""
+"""A scripted partner for MutualFriends. It talks as people do, in words from a phrase bank."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ScriptedFriend(FriendsPlayer):
     Args:
         items: the partner's friends.
         bank: the phrases.
-        rng: the source of the partner's random choices.
+        rng: the random generator for the partner's choices.
     """
 
     def __init__(self, items: Sequence[Item], bank: PhraseBank, rng: Random) -> None:

@@ -29,12 +29,12 @@ _HIDDEN: Final = 256
 
 
 class Settings(BaseModel):
-    """The settings that a file stores beside the weights.
+    """The settings that a file stores alongside the weights.
 
     Attributes:
-        version: the version of the file's format, which fixes the sizes of the network.
+        version: the version of the file format, which fixes the sizes of the network.
         game: the game of the dialogues that the network was trained on.
-        words: the tokens that the network knows, without `MARKS`. Their order determines their numbers.
+        words: the tokens that the network knows, excluding `MARKS`. Their order determines their numbers.
         trained: facts about the training, such as the number of dialogues and the seeds.
     """
 
@@ -102,12 +102,12 @@ class Network(nn.Module):
         return torch.tensor([self.numbers.get(token, unknown) for token in tokens])
 
     def encode_context(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of the tokens of a seat's knowledge, padded with zeros to a fixed length."""
+        """Return the token numbers for a seat's knowledge, padded with zeros to a fixed length."""
         found = self.encode(tokens[:_LONGEST_CONTEXT])
         return nn.functional.pad(found, (0, _LONGEST_CONTEXT - len(found)))
 
     def forward(self, context: Tensor, tokens: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Return the logits of the next token after each token, and the memory from which to continue.
+        """Return the logits of the next token after each token, and the memory to continue from.
 
         Args:
             context: the token numbers of the seat's knowledge, of shape (dialogues, context).

@@ -27,8 +27,8 @@ class Said(NamedTuple):
 
     Attributes:
         context: the token numbers of the seat's knowledge.
-        tokens: the numbers of all tokens of the dialogue, up to and including the move.
-        allowed: for each token of the move, a mask of the tokens that were possible at this position.
+        tokens: the numbers of all tokens in the dialogue, up to and including the move.
+        allowed: for each token in the move, a mask of the tokens that were possible at that position.
     """
 
     context: Tensor

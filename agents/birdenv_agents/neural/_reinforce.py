@@ -48,18 +48,18 @@ def reinforce(
 
     This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios, the partner is the
     original network, and in the other half, the network that is being trained. Therefore, the network cannot
-    rely on a partner that gives in. Each scenario is played several times, and the mean of these rewards is
-    the baseline. Every step also keeps the predictions close to those of the original network. The original
+    rely on a partner that gives in. Each scenario is played several times, and the mean reward is the
+    baseline. Every step also keeps the predictions close to those of the original network. The original
     network continues to infer the agreed division of things.
 
     Args:
         game: the game.
         start: the file of the trained network.
         path: the file for the improved network.
-        seed: the seed for the choice of scenarios and for all random draws.
+        seed: the seed for choosing scenarios and for all random draws.
         progress: a function that is called with the finished share of the work, from 0 to 1.
         dialogues: the number of dialogues to play.
-        settings: settings of the game. The default scenarios differ from the default scenarios of the game.
+        settings: settings for the game. The default scenarios differ from the game's own default scenarios.
 
     Raises:
         InputError: `start` does not contain a network for this game.

@@ -50,7 +50,7 @@ def train(
 ) -> None:
     """Train a network to continue dialogues, and write it to a file.
 
-    After each pass through the dialogues, the state of the training is saved in `PATH.part`, which is deleted
+    After each pass through the dialogues, the training state is saved in `PATH.part`, which is deleted
     at the end.
 
     Args:

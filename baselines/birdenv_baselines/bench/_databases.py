@@ -1,4 +1,4 @@
-"""Build the databases of the benchmark: a shop in four sizes, with identical bytes on every machine.
+"""Build the databases for the benchmark: a shop in four sizes, with identical bytes on every machine.
 
 Each database is built once and kept in the user's cache folder, in BIRD's layout `<db_id>/<db_id>.sqlite`.
 """
@@ -24,7 +24,7 @@ _DAY = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A database of the benchmark, described by its size.
+    """A benchmark database, described by its size.
 
     Attributes:
         db_id: the name of the database.
@@ -106,9 +106,9 @@ _WORDS = " ".join(
 
 
 def cache_folder() -> Path:
-    """Return the folder in the user's cache for the databases.
+    """Return the folder for the databases in the user's cache.
 
-    The name of the folder contains a digest of everything that determines the content of the databases.
+    The folder's name contains a digest of everything that determines the content of the databases.
     """
     content = repr((SIZES, _TABLES, _NUMBERED, _ROWS, _INDEX, _WORDS, sqlite3.sqlite_version))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """Time two ways of doing the same work side by side, and compare the result with a required figure.
 
 Absolute times mean little on a machine that also does other work. Therefore, the contenders take turns, times
-are medians over rounds, and a ratio is the median of the ratios of the rounds, with their middle half.
+are medians over rounds, and a ratio is the median of the rounds' ratios, with their middle half.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Skip(Exception):  # noqa: N818 - the end of a line, not an error
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The settings of a run of the benchmark.
+    """The settings for a benchmark run.
 
     Attributes:
-        folder: the folder of the databases.
+        folder: the folder with the databases.
         scratch: a temporary folder for the run.
-        rounds: the number of turns of each contender.
+        rounds: the number of turns that each contender takes.
         quick: True to check only that the lines work, on the smallest database and with few episodes.
-        commit: the commit with which birdenv is compared.
+        commit: the commit that birdenv is compared with.
     """
 
     folder: Path
@@ -62,7 +62,7 @@ class Setting:
     commit: str
 
     def file(self, size: Size) -> Path:
-        """Return the path of the file of a database."""
+        """Return the path of a database file."""
         return database_file(self.folder, size)
 
 
@@ -132,7 +132,7 @@ class Figure:
         value: the measured value, in `unit`.
         unit: the unit of the value; `x` for a ratio.
         ours: birdenv's time in seconds; None if the value is not a time.
-        theirs: the time in seconds of the work that birdenv is compared with; None without a comparison.
+        theirs: the time in seconds of the work that birdenv is compared with; None if there is no comparison.
         low, high: the limits of the middle half of the rounds; None if there is only one round.
         note: a remark that is printed below the table.
     """
@@ -147,19 +147,19 @@ class Figure:
 
 
 def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as fast as the others birdenv is: the median over rounds of their time by ours.
+    """Return birdenv's relative speed: the median over rounds of the others' time divided by ours.
 
     Args:
         ours: birdenv's seconds in each round.
         theirs: the other contender's seconds in each round.
-        each: a number by which the shown times are divided, such as the number of steps in a round.
+        each: the number to divide the shown times by, such as the number of steps in a round.
         note: a remark for the table.
     """
     return spread([b / a for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
 def times_as_long(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times as long as the others birdenv takes: the median over rounds of ours by theirs.
+    """Return birdenv's relative duration: the median over rounds of our time divided by the others'.
 
     The arguments are those of `times_as_fast`.
     """
@@ -174,13 +174,13 @@ def spread(
     each: int = 1,
     note: str = "",
 ) -> Figure:
-    """Return the median of the values of all rounds, with their middle half.
+    """Return the median over all rounds, with the middle half of the values.
 
     Args:
         values: a value for each round.
         unit: the unit of the values.
-        ours, theirs: the times in seconds from which the values were computed; their medians are shown.
-        each: a number by which the shown times are divided.
+        ours, theirs: the times in seconds that the values were computed from; their medians are shown.
+        each: the number to divide the shown times by.
         note: a remark for the table.
     """
     ordered = sorted(values)
@@ -207,7 +207,7 @@ class Line:
 
     Attributes:
         name: what is measured.
-        against: what it is compared with; empty without a comparison.
+        against: what it is compared with; empty if there is no comparison.
         measure: the function that measures the line.
         bar: the figure that the line must reach; None if any figure is fine.
         needs: the databases that must exist.
@@ -251,8 +251,8 @@ class Outcome:
 def measured(group: str, line: Line, setting: Setting) -> Outcome:
     """Measure one line, and return the outcome.
 
-    An error in the measurement is recorded in the outcome and not raised, so that the other lines are
-    measured.
+    An error in the measurement is recorded in the outcome instead of being raised, so that the other lines
+    can still be measured.
     """
     try:
         figure = line.measure(setting)

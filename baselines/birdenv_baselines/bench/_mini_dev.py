@@ -1,7 +1,7 @@
-"""Read BIRD mini-dev for the two available databases, and score predictions as the official script does.
+"""Read the available part of BIRD mini-dev, and score predictions as the official script does.
 
 The questions are read from the 2024 edition, because the prediction files of the 13 systems have its order.
-`BIRDENV_SHARED_DATA` names the folder of the data.
+`BIRDENV_SHARED_DATA` names the data folder.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def below(process: int) -> set[int]:
 
 
 def megabytes(processes: set[int]) -> float:
-    """Return the memory of processes in MB, in which a page that they share counts only once (`Pss`)."""
+    """Return the memory of processes in MB, counting each shared page only once (`Pss`)."""
     kilobytes = 0
     for process in processes:
         with suppress(OSError):

@@ -31,7 +31,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 
 def machine() -> dict[str, str | int]:
-    """Return the date, the machine, and the versions with which the benchmark runs."""
+    """Return the date, the machine, and the software versions that the benchmark runs with."""
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
         "processor": processor(),

@@ -1,7 +1,7 @@
-"""The tasks of the BIRD episodes that are timed, and the usual way of playing them on a copy of the database.
+"""The tasks in the timed BIRD episodes, and the usual way of playing them on a copy of the database.
 
-An episode has four statements that explore the database, and a prediction. Some predictions are wrong, in the
-ways in which models are wrong.
+An episode has four statements that explore the database, and a prediction. Some predictions are wrong in the
+ways that models are typically wrong.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def quick_tasks(size: Size) -> tuple[Task, ...]:
 def statements(task: Task, number: int) -> tuple[str, ...]:
     """Return the statements of an episode in order. The last statement is the submission.
 
-    Each statement ends with a comment that contains `number`, so that no cache of statements knows the text.
+    Each statement ends with a comment that contains `number`, so that no statement cache contains the text.
     """
     texts = (
         "SELECT name FROM sqlite_master WHERE type = 'table'",
@@ -150,7 +150,7 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Envi
     Args:
         folder: the folder of the databases.
         tasks: the tasks.
-        scratch: a folder to which the task file is written.
+        scratch: a folder for the task file.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
@@ -185,7 +185,7 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
 
 
 def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
-    """Play an episode on a copy of the database file, and return BIRD's official verdict about it."""
+    """Play an episode on a copy of the database file, and return BIRD's official verdict on it."""
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
         with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
             for sql in texts[:-1]:
@@ -195,9 +195,9 @@ def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
 
 
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
-    """Return whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
+    """Return whether a prediction is right according to BIRD's rule (mini_dev `evaluation_ex.py`).
 
-    A prediction is right if its set of rows equals the set of rows of the gold query. If either query fails,
+    A prediction is right if its set of rows equals that of the gold query. If either query fails,
     the prediction is wrong. The original script uses a thread with a timeout for each pair. This function
     uses a progress handler as the deadline, which is cheaper.
     """
@@ -216,7 +216,7 @@ def copy_database(database: Path, folder: Path) -> Path:
 
 
 def plain_connection(database: Path) -> sqlite3.Connection:
-    """Open a database file, read-only and without locks, which is the fastest way in Python."""
+    """Open a database file read-only and without locks, the fastest way to read it in Python."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

@@ -37,7 +37,7 @@ class Worlds:
 
 
 def submit_value(chances: Floats, right: Flags) -> float:
-    """Return the best expected return of submitting now, with two attempts and no further questions.
+    """Return the best expected return from submitting now, with two attempts and no more questions.
 
     The follow-up has no open points, so it is always solved after a right submission.
 
@@ -52,15 +52,15 @@ def submit_value(chances: Floats, right: Flags) -> float:
 
 
 def best_returns(worlds: Worlds, prices: Sequence[float], questions: int = QUESTIONS) -> tuple[float, ...]:
-    """Return, for each price of a question, the best expected return of a policy that sees only answers.
+    """Return, for each question price, the best expected return for a policy that sees only answers.
 
     The result is exact. A state of the dynamic program is the set of worlds that the answers have not
     excluded, with the number of questions that may still be asked.
 
     Args:
         worlds: the possible worlds.
-        prices: the prices of a question.
-        questions: the largest number of questions.
+        prices: the question prices.
+        questions: the maximum number of questions.
     """
     asked = np.unique(worlds.answers, axis=0)
     cost = np.array(prices)

@@ -1,4 +1,4 @@
-"""Find the families of a generated benchmark, and compute the best reachable return of each family.
+"""Find the families in a generated benchmark, and compute the best reachable return for each family.
 
 A family consists of the tasks that show the same request and the same candidates but mean different things.
 """
@@ -22,14 +22,14 @@ __all__ = ["FamilyOptimum", "family_optima"]
 
 
 class FamilyOptimum(NamedTuple):
-    """The best reachable return of a family of tasks.
+    """The best reachable return for a task family.
 
     Attributes:
         database: the name of the database.
         tasks: the ids of the family's tasks.
-        points: the number of meanings of each open point.
-        never_asks: the best return without questions.
-        best: the best return at each price of a question.
+        points: the number of meanings for each open point.
+        never_asks: the best return without asking questions.
+        best: the best return at each question price.
     """
 
     database: str
@@ -46,13 +46,13 @@ def family_optima(
     questions: int = 6,
     databases: Sequence[str] | None = None,
 ) -> list[FamilyOptimum]:
-    """Return the best reachable return of each family of a benchmark.
+    """Return the best reachable return for each family in a benchmark.
 
     Args:
         place: the folder or the task file of a benchmark.
-        prices: the prices of a question.
+        prices: the question prices.
         refusals: the share of points that the user does not know.
-        questions: the largest number of questions in an episode.
+        questions: the maximum number of questions in an episode.
         databases: the databases whose families are used; None for all.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Two policies that learn from the same dialogues: what a user should tell, and when a system should ask.
+"""Two policies that learn from the same dialogues: what a user should disclose, and when a system should ask.
 
 Run `python -m birdenv_baselines.self_play --help`. This needs only NumPy.
 
 * `Policy` makes yes-or-no decisions with a logistic model, and learns by REINFORCE.
-* `DisclosingUser` and `AskingSystem` are players whose decisions a policy makes.
+* `DisclosingUser` and `AskingSystem` are players that let a policy make their decisions.
 * `train` lets a `Pair` of system and user learn in a game, together or only one of them.
 * `cross_play` pairs every system with every user, to see whether partners have only agreed on a private code.
 """

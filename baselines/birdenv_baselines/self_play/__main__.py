@@ -30,7 +30,7 @@ def user(
     question_price: Asked = 0.05,
     disclosure_price: Told = 0.05,
 ) -> None:
-    """Let the user learn what to tell to a system that asks about every open phrase."""
+    """Train a user to decide what to tell a system that asks about every open phrase."""
     pair = Pair()
     pair.system.weights[:2] = _ASKS_ALL
     _learn(pair, "user", episodes, seed, Prices(reward_scheme, question_price, disclosure_price))
@@ -44,7 +44,7 @@ def both(
     question_price: Asked = 0.05,
     disclosure_price: Told = 0.05,
 ) -> None:
-    """Let system and user learn together."""
+    """Train a system and a user together."""
     _learn(Pair(), "both", episodes, seed, Prices(reward_scheme, question_price, disclosure_price))
 
 

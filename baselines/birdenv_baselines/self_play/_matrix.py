@@ -32,7 +32,7 @@ def code_gap(matrix: npt.NDArray[np.float64]) -> float:
 
 
 def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Write the matrix of rewards as CSV. Systems and users are named by their numbers."""
+    """Write the reward matrix as CSV. Systems and users are named by their numbers."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

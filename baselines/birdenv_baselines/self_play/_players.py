@@ -1,4 +1,4 @@
-"""Players whose decisions a policy makes: what the user discloses, and whether the system asks again."""
+"""Players that let a policy decide what the user discloses, and whether the system asks again."""
 
 from __future__ import annotations
 

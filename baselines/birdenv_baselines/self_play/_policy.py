@@ -21,7 +21,7 @@ class Policy:
     Attributes:
         names: the names of the features.
         weights: the weight of each feature.
-        explores: True to sample decisions; False to decide for the more probable answer.
+        explores: True to sample decisions; False to choose the more probable answer.
     """
 
     def __init__(self, names: Sequence[str], rate: float = 0.5) -> None:

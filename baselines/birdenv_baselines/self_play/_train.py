@@ -34,7 +34,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Pair:
-    """The policy of a system and the policy of its user."""
+    """A system's policy and its user's policy."""
 
     system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
     user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
@@ -42,7 +42,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Means over the episodes of a pair.
+    """Means over a pair's episodes.
 
     Attributes:
         system: the mean reward of the system.
@@ -73,13 +73,13 @@ _EVERY: Final = 100  # episodes between two notes of the mean reward
 
 
 def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
-    """Train each policy of a pair with the reward of its seat, and return the mean reward per 100 episodes.
+    """Train each policy of a pair on its seat's reward, and return the mean reward per 100 episodes.
 
     Args:
         arena: the game.
         pair: the policies; training changes their weights.
         episodes: the number of dialogues.
-        seed: the seed of the order of tasks and of all decisions.
+        seed: the seed for the task order and all decisions.
         who: the seat that learns: `system`, `user`, or `both`. Other policies are not changed. The returned
             rewards are those of the system only if it learns alone.
     """
@@ -96,7 +96,7 @@ def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = 
 
 
 def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Figures:
-    """Return the means of a pair over all tasks. The policies do not explore."""
+    """Return a pair's means over all tasks. The policies do not explore."""
     pair.system.explores = pair.user.explores = False
     count = rounds * len(arena.ids)
     played = list(islice(_episodes(arena, pair, seed, shuffled=False), count))

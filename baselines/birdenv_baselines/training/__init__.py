@@ -5,8 +5,8 @@ tasks: one database is held out for testing, and all others are used for trainin
 `rl`; fixed rules need only NumPy.
 
 * `Split` and `benchmark_folder` provide the tasks.
-* `RULES`, `tuned_rule` and `Rule` are policies without learning.
-* `play`, `interval` and `summary` measure the return of a policy.
+* `RULES`, `tuned_rule` and `Rule` are fixed policies.
+* `play`, `interval` and `summary` measure a policy's return.
 * `training._learners` trains PPO, MaskablePPO and DQN, and `training._trained` loads trained policies.
 """
 

@@ -30,10 +30,10 @@ training task has, and tasks of that database that people wrote."""
 
 
 def benchmark_folder(folder: Path | None = None) -> Path:
-    """Return `folder`, or a folder in the user's cache, in which the benchmark is generated if it is missing.
+    """Return `folder`, or by default a folder in the user's cache.
 
-    Each version of birdenv's code has its own benchmark in the cache, because its user may answer
-    differently.
+    If the benchmark in the cache is missing, it is generated. Each version of birdenv's code has its own
+    benchmark there, because the simulated user may answer differently.
     """
     if folder is not None:
         return folder
@@ -47,7 +47,7 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family to which a generated task belongs: its id without the number of the meaning.
+    """Return the family of a generated task, which is the task's id without the meaning number.
 
     The tasks of a family share a request but mean different things. Other ids are returned unchanged.
     """
@@ -61,8 +61,8 @@ class Split:
     Args:
         folder: the folder of the benchmark.
         held_out: the database for testing.
-        refusals: the probability that the user does not know the answer about an ambiguity.
-        train_tasks: the largest number of training tasks, in whole families chosen at random; None for all.
+        refusals: the probability that the user does not know the answer to a question about an ambiguity.
+        train_tasks: the maximum number of training tasks, in whole families chosen at random; None for all.
 
     Raises:
         InputError: the database is not in the benchmark, or is the only database.

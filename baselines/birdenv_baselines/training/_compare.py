@@ -22,10 +22,10 @@ _PRIVILEGED: Final = "privileged"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The results of several policies on the same tasks and prices.
+    """The results of several policies for the same tasks and prices.
 
     Attributes:
-        fixed: the episodes of each policy without learning, by name.
+        fixed: the episodes of each fixed policy, by name.
         trained: the episodes of each training, by algorithm: one entry for each seed.
         best: the best reachable return of each episode; None if it is not known.
     """
@@ -36,7 +36,7 @@ class Compared:
 
     @property
     def rival(self) -> str:
-        """Return the name of the policy without learning that earns most and has no private knowledge."""
+        """Return the name of the fixed policy that earns most and has no private knowledge."""
         names = [name for name in self.fixed if name != _PRIVILEGED]
         return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
 
@@ -47,14 +47,14 @@ class Line:
 
     Attributes:
         policy: the name of the policy or of the algorithm.
-        seeds: the number of trainings; 0 for a policy without learning.
+        seeds: the number of trainings; 0 for a fixed policy.
         earned: the mean return.
         low, high: the 95 % interval of the mean return.
         share: the mean return divided by the best reachable mean; None if the latter is not known.
         questions: the mean number of questions per episode.
         by_price: the mean number of questions at each price.
         gain: the mean difference from `Compared.rival` on the same episodes, and the limits of its 95 %
-            interval; None for policies without learning.
+            interval; None for fixed policies.
     """
 
     policy: str
@@ -69,7 +69,7 @@ class Line:
 
 
 def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], value_rule: Policy) -> Compared:
-    """Play the policies without learning on the episodes that the trained policies have played.
+    """Play the fixed policies on the episodes that the trained policies have played.
 
     Args:
         split: the tasks.

@@ -68,7 +68,7 @@ def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8,
 
 
 def tuned_rule(envs: CInteractCandidatesVectorEnv, *, rounds: int = 4) -> tuple[str, Policy]:
-    """Return the value-of-information rule that earns most on these tasks, after its parameters as text."""
+    """Return the value-of-information rule that earns most on these tasks, as a pair (parameters, rule)."""
     found = [(play(envs, Rule(wants), rounds=rounds).returns.mean(), name, wants) for name, wants in grid()]
     _, name, wants = max(found, key=lambda each: each[0])
     return name, Rule(wants)
@@ -81,7 +81,7 @@ def interval(values: Floats, families: npt.NDArray[np.object_], seed: int = 0) -
         values: a value for each episode, shape (episodes,), or for each seed and episode, shape (seeds,
             episodes).
         families: the family of each episode, shape (episodes,).
-        seed: the seed of the resampling.
+        seed: the seed for resampling.
     """
     table = np.atleast_2d(values)
     names, places = np.unique(families.astype(str), return_inverse=True)

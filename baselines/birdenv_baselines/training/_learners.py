@@ -69,9 +69,9 @@ class Training:
         data: the folder of the benchmark.
         held_out: the database that is not used for training.
         seed: the seed of the network, the episodes and the decisions.
-        steps: the number of steps, added up over all environments.
-        refusals: the probability that the user does not know the answer about an ambiguity.
-        train_tasks: the largest number of training tasks; None for all.
+        steps: the total number of steps in all environments.
+        refusals: the probability that the user does not know the answer to a question about an ambiguity.
+        train_tasks: the maximum number of training tasks; None for all.
     """
 
     algo: str
@@ -100,7 +100,7 @@ class Training:
 
 
 def read_training(folder: Path) -> Training:
-    """Return the configuration of the training whose files are in a folder.
+    """Return the configuration of the training in a folder.
 
     Raises:
         InputError: the folder contains no training.
@@ -112,7 +112,7 @@ def read_training(folder: Path) -> Training:
 
 
 def trained(folder: Path) -> Trained:
-    """Return the policy that the training in a folder has saved."""
+    """Return the policy saved by the training in a folder."""
     return Trained(folder / _MODEL, read_training(folder).algo)
 
 
@@ -129,7 +129,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
         The folder.
 
     Raises:
-        InputError: the algorithm is unknown, or the folder contains a training already.
+        InputError: the algorithm is unknown, or the folder already contains a training.
     """
     if training.algo not in _POLICIES:
         raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_POLICIES)}")

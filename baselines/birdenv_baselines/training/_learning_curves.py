@@ -47,7 +47,7 @@ class Curves(NamedTuple):
 
     Attributes:
         trainings: the algorithm and the folder of each training.
-        compared: the comparison of their policies with policies without learning.
+        compared: the comparison of their policies with fixed policies.
     """
 
     trainings: Sequence[tuple[str, Path]]
@@ -61,7 +61,7 @@ def draw_curves(of: Mapping[str, Curves], output: Path) -> bool:
 
     Args:
         of: the trainings by held-out database.
-        output: the folder of the picture.
+        output: the folder to write the picture to.
 
     Returns:
         True if a picture was drawn; False if matplotlib is not installed or there are no curves.

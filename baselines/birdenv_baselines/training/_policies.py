@@ -1,4 +1,4 @@
-"""Policies without learning, to compare trained policies with. They act on batches of observations."""
+"""Fixed policies, to compare trained policies with. They act on batches of observations."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class Policy(Protocol):
-    """A policy that chooses an action for each episode of a batch."""
+    """A policy that chooses an action for each episode in a batch."""
 
     def act(self, envs: Envs, observation: dict[str, Any], masks: npt.NDArray[np.bool_]) -> Actions:
         """Return an action for each of the n episodes, shape (n,).
 
         Args:
-            envs: the vector environment in which the episodes run.
+            envs: the vector environment that the episodes run in.
             observation: the observations of all episodes.
             masks: which actions are legal. Shape (n, actions).
         """
@@ -98,7 +98,7 @@ def never(seen: Seen) -> Floats:
 
 
 def everything(seen: Seen) -> Floats:
-    """Return positive numbers that fall from left to right: ask about all spans in order."""
+    """Return positive numbers that decrease from left to right: ask about all spans in order."""
     return 2.0 - seen.spans[:, :, _S.POSITION]
 
 
@@ -128,7 +128,7 @@ def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
     """Return a function for `Rule` that asks while the expected gain of an answer is above the price.
 
     Args:
-        suspicion: the smallest share of unknown words for which a span may be asked about.
+        suspicion: the minimum share of unknown words at which a span may be asked about.
         informs: the probability that an answer excludes candidates.
         halves: the factor by which such an answer divides the number of remaining candidates.
     """
@@ -142,7 +142,7 @@ def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
 
 
 def grid() -> Iterator[tuple[str, Wants]]:
-    """Yield value-of-information rules with different parameters, each after its parameters as text."""
+    """Yield value-of-information rules with different parameters, each preceded by its parameters as text."""
     for suspicion, informs, halves in product((0.01, 0.34, 0.51, 1.0), (0.25, 0.5, 0.75, 1.0), (2.0, 3.0)):
         yield f"{suspicion}, {informs}, {halves}", worth_it(suspicion, informs, halves)
 

@@ -1,4 +1,4 @@
-"""Policies that Stable-Baselines3 has trained, for batches of observations. This module needs torch."""
+"""Policies trained by Stable-Baselines3, for batches of observations. This module needs torch."""
 
 from __future__ import annotations
 

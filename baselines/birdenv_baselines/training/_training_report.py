@@ -1,4 +1,4 @@
-"""The tables of the report on trained policies, and the files of the episodes that they summarise."""
+"""The tables in the report on trained policies, and files with the episodes that the tables summarise."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write_episodes(played: Played, path: Path) -> None:
 
 
 def read_episodes(path: Path) -> Played:
-    """Read the episodes of a file written by `write_episodes`."""
+    """Read the episodes from a file written by `write_episodes`."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     numbers = [np.array([float(row[name]) for row in rows]) for name in _COLUMNS[1:]]
@@ -91,7 +91,7 @@ def overview(found: Mapping[_Key, Compared]) -> str:
 
 
 def leaks(found: Mapping[str, Sequence[Found]]) -> str:
-    """Return a Markdown table with the results of probes for leaks.
+    """Return a Markdown table with the results of leak probes.
 
     Args:
         found: three results for each held-out database: with true labels, with shuffled labels, and with true

@@ -1,4 +1,4 @@
-"""Dialogue acts: moves without the names, values and prices of their episode.
+"""Dialogue acts: moves stripped of their episode's names, values and prices.
 
     transcripts = Transcripts(game, read_examples(path))
     for turns in transcripts:

@@ -1,4 +1,4 @@
-"""Replace names, values and prices in messages with slots such as `{Company}`, and fill such slots."""
+"""Replace names, values and prices in messages with slots such as `{Company}`, and fill these slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
 class PriceWords(NamedTuple):
-    """The prices that were named last in a dialogue.
+    """The most recent prices named in a dialogue.
 
     Attributes:
         own: the last price that the seat named; None if the seat has not named a price.
@@ -54,7 +54,7 @@ class Lexicon:
         self._target = _number_at(kb, "personal", "Target") or self._listed
 
     def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
-        """Return a text in which slots replace the values that the seat knows.
+        """Replace the values that the seat knows with slots, and return the resulting text.
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
         if it is nearly the last price that the seat or its partner named. A price between these two prices
@@ -111,13 +111,13 @@ class Lexicon:
         return self._pattern.findall(text) if self._pattern is not None else []
 
     def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
-        """Return a text with its slots filled, or None if there is no value for a slot.
+        """Fill the slots in a text, or return None if there is no value for a slot.
 
         Args:
             text: a text with slots.
             said: everything that the partner has said, in lower case. Values that occur in it are preferred.
-            rng: the source of random choices among equally good values.
-            prices: the prices that were named last.
+            rng: the random generator that chooses among equally good values.
+            prices: the most recent prices named in the dialogue.
         """
         slots = _SLOT.findall(text)
         left: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Track the acts, the named prices and the state of a dialogue, as one seat sees the dialogue."""
+"""Track a dialogue's acts, prices and state from one seat's point of view."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.i
 
 
 class Act(NamedTuple):
-    """A move without the names, values and prices of its episode.
+    """A move stripped of its episode's names, values and prices.
 
     Attributes:
         action: the name of the action.
@@ -77,20 +77,20 @@ _REPLY: Final = 4  # words of the environment's reply
 
 
 class Listener:
-    """Tracks the state of a dialogue as one seat sees it.
+    """Tracks the state of a dialogue from one seat's point of view.
 
     Args:
-        view: the first view of the seat.
+        view: the seat's first view.
         game: the game. If it is None, every text counts as natural language, even SQL.
 
     Attributes:
         lexicon: the values that the seat knows.
-        prices: the prices that were named last.
+        prices: the most recent prices named in the dialogue.
         news: the partner's acts since the seat's last move.
         moves: the number of moves that the seat has made.
         heard: what the partner has said, in lower case.
-        offered: the last item in the partner's actions that the seat can select, too; None if there is no
-            such item.
+        offered: the most recent item in the partner's actions that the seat can also select; None if there is
+            none.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -135,10 +135,10 @@ class Listener:
             self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
 
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
-        """Return the act of a move at this point of the dialogue, and the data of the move with slots.
+        """Return the act for a move at this point in the dialogue, and the move's data with slots.
 
-        Items differ between episodes, so an act does not name the item that a move selects. The act only says
-        whether the partner has named this item.
+        Items differ between episodes, so an act does not name the item that a move selects. The act only
+        records whether the partner has named that item.
         """
         data = move.data
         if move.action in self._code:

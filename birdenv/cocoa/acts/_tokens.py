@@ -33,7 +33,7 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is a word or a slot of a message.
+    """Return True if a token is a word or a slot in a message.
 
     Markers, actions, numbers in moves, and tokens of `DialogueTokens.context` are not words.
     """
@@ -45,8 +45,8 @@ def is_word(token: str) -> bool:
 class DialogueTokens:
     """Converts a dialogue, as one seat sees it, to tokens, and tokens to the seat's moves.
 
-    Words are in lower case. Every action except `message` has a token, and so has every whole number in the
-    data of a move (`=2`). Slots replace everything that belongs to the scenario:
+    Words are in lower case. Every action except `message` has a token, and so does every whole number in a
+    move's data (`=2`). Slots replace everything that is specific to the scenario:
 
     * prices, as in `Lexicon`, rounded to twentieths;
     * things, ranked by their value to the seat (`{thing 1}` or, in the plural, `{things 1}` is the best);
@@ -59,10 +59,10 @@ class DialogueTokens:
         view: any view of the seat.
         game: the game.
         is_public: True to hide how much things are worth to the seat, and to rank them by count instead.
-            Then both seats get the same tokens, except for the markers that say who speaks.
+            Then both seats get the same tokens, except for the markers that show who is speaking.
 
     Attributes:
-        actions: the actions of the seat, by name.
+        actions: the seat's actions, by name.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -115,12 +115,12 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return the new tokens of a view that precede the first move with the action token `action`."""
+        """Return a view's new tokens, up to the first move with the action token `action`."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return the tokens of a move that the seat (or, if `is_own` is False, its partner) makes next."""
+        """Return the tokens for a move that the seat (or, if `is_own` is False, its partner) makes next."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)
@@ -148,7 +148,7 @@ class DialogueTokens:
     def can_say(self, word: str) -> bool:
         """Return True if the seat can use a word or a slot in its next message.
 
-        A slot must have a value at this moment, and a number must occur in the scenario.
+        A slot must currently have a value, and a number must occur in the scenario.
         """
         if word.startswith("{"):
             return self._filled(word) is not None
@@ -188,10 +188,10 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return all divisions of the things that can complete the move `made`, each as a list of tokens.
+        """Return every division of the things that can complete the move `made`, as a list of tokens.
 
         A division has one token for each kind of thing: the number of these things that the seat takes. If
-        the action of the move does not divide things, the result is empty.
+        the move's action does not divide things, the result is empty.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():

@@ -20,16 +20,16 @@ _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
 
 
 class SeenMove(NamedTuple):
-    """A move, and the view of its seat just before the move."""
+    """A move, and its seat's view just before the move."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues of one game. Iteration yields a list of turns for each dialogue.
+    """Recorded dialogues from one game. Iteration yields a list of turns for each dialogue.
 
-    Dialogues of CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
+    Dialogues in CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
     up in the game, and the recorded SQL is executed again.
 
     Attributes:
@@ -79,16 +79,16 @@ class Transcripts:
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
-        """Start a new dialogue on the task of the recorded dialogue with index `place`.
+        """Start a new dialogue on the same task as the recorded dialogue at index `place`.
 
-        This is a context manager, which closes the new dialogue at the end.
+        This is a context manager that closes the new dialogue on exit.
         """
         with closing(self.arena.start(self.ids[place])) as dialogue:
             dialogue.rules.replaying = True
             yield dialogue
 
     def turns(self, place: int) -> list[SeenMove]:
-        """Replay the recorded dialogue with index `place`, and return its legal moves, each with its view.
+        """Replay the recorded dialogue at index `place`, and return its legal moves, each with its view.
 
         If the file orders the seats differently from the game, for example with the seller first, the seats
         of the moves are swapped.

@@ -1,4 +1,4 @@
-"""Common parts of the commands that train and test players: options, reading of dialogues, a progress bar."""
+"""Shared code for the commands that train and test players: options, a dialogue reader, a progress bar."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for random choice
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the settings of the game and the players from the command line."""
+    """Return the game and player settings given on the command line."""
     chosen = choices(context)
     return chosen.settings | chosen.players
 
@@ -41,13 +41,13 @@ def given_settings(context: typer.Context) -> dict[str, Any]:
 def read_dialogues(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """Return the dialogues of files, runs and studies, and the settings for playing them again.
+    """Return the dialogues from files, runs and studies, and the settings for replaying them.
 
     Args:
-        game: the game of the dialogues.
-        paths: the files, and the folders of runs and studies.
-        scenarios: a file of scenarios, for dialogues that contain only scenario ids.
-        further: settings that override the settings of a run or a study.
+        game: the game that the dialogues belong to.
+        paths: dialogue files, and the folders of runs and studies; at least one is required.
+        scenarios: a scenario file, for dialogues that contain only scenario ids; None if there is none.
+        further: additional settings, which override those of a run or a study.
 
     Raises:
         InputError: no path was given, a path cannot be read or belongs to another game, or there is no

@@ -1,4 +1,4 @@
-"""`birdenv analyze`: statistics of the dialogues of runs, studies and files, and a page to browse them."""
+"""`birdenv analyze`: statistics about dialogues from runs, studies and files, and a page to browse them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def analyze(
 ) -> None:
     """Analyse dialogues: effectiveness, text and strategy.
 
-    There are figures overall, by seat and player, by kind of partner, and by properties of the scenarios. For
+    Figures are given overall, by seat and player, by kind of partner, and by scenario properties. For
     text-to-SQL, they include questions per ambiguity, disclosed ambiguities, and the phases. Surveys and
     ratings are correlated with all measures.
 
-    The page of --html needs no network. It has all figures, filters, and every dialogue, with notes and tags.
+    The --html page needs no network. It contains all figures, filters, and every dialogue, with notes and
+    tags.
 
     \b
     birdenv analyze study-mutual-friends --html friends.html

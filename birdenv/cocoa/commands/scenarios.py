@@ -1,4 +1,4 @@
-"""`birdenv scenarios`: write the scenarios of any game as a file that CoCoA reads."""
+"""`birdenv scenarios`: write any game's scenarios to a file that CoCoA can read."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def scenarios(
 
     MutualFriends generates scenarios from a schema, Bargain from advertisements (built-in ones, or
     --listings), and DealOrNoDeal needs neither. For other games, the public half of each task is written:
-    the first tasks of the benchmark or, with --seed, random tasks. Add further settings of the game as
-    --name value:
+    the first tasks of the benchmark or, with --seed, random tasks. Add more game settings as --name value:
 
     \b
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12

@@ -102,7 +102,7 @@ def test_player(
 
 
 def predicted_moves(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
-    """Return how well a player predicts the moves of recorded dialogues, and print its time per move."""
+    """Measure how well a player predicts the moves in recorded dialogues, and print its time per move."""
     from birdenv.cocoa.player_evaluation import predict_moves
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS

@@ -82,7 +82,7 @@ def train_player(
 
     The trained player can take any seat: birdenv selfplay GAME --players learned:FILE rulebased, or a study
     of `birdenv web`. If the dialogues of a game do not contain their tasks (text-to-SQL), they are played
-    again with the settings of their run or study; give further settings as --name value.
+    again with the settings of their run or study; give additional settings as --name value.
 
     With --reinforce, a trained neural player improves by playing with itself. Its own file is not changed.
 

@@ -1,4 +1,4 @@
-"""Analyse the effectiveness, text and strategy of a corpus of dialogues, and write a page to browse it.
+"""Analyse effectiveness, text and strategy in a dialogue corpus, and write a page to browse it.
 
 analysis = analyse(file_dialogues(Path("transcripts.json")))
 print(analysis.text())

@@ -1,4 +1,4 @@
-"""Classify moves as dialogue acts by rules, as CoCoA's analysis does."""
+"""Classify moves as dialogue acts with rules, as CoCoA's analysis does."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return how often acts and sequences of acts occur, and how predictable the next act is.
 
     Args:
-        sequences: for each dialogue, a list with one string per move, which names the acts of the move, such
-            as `greeting + question`.
+        sequences: for each dialogue, a list with one string per move that names the move's acts, such as
+            `greeting + question`.
     """
     acts = Counter(act for each in sequences for act in each)
     pairs = Counter(pair for each in sequences for pair in zip(("<start>", *each), each, strict=False))
@@ -83,7 +83,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return one string per move, which names the acts of the move, such as `greeting + question`.
+    """Return one string per move that names the move's acts, such as `greeting + question`.
 
     Only the moves of `seat` are included, or the moves of all seats if `seat` is None.
     """

@@ -1,4 +1,4 @@
-"""Compute the statistics of a corpus: figures for groups of dialogues and seats, and tables of words."""
+"""Compute corpus statistics: figures for groups of dialogues and seats, and word tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_GROUPS: Final = 40
 
 @dataclass(frozen=True)
 class Analysis:
-    """The measured dialogues of a corpus, from which figures and tables are computed.
+    """The measured dialogues in a corpus, with methods that compute figures and tables.
 
     Attributes:
         units: the dialogues with their measures and groups.
@@ -45,7 +45,7 @@ class Analysis:
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures of dialogues (or seats), by the name of the measure.
+        """Return the figures for dialogues (or seats), by measure name.
 
         Measures that do not apply to this corpus are left out.
         """
@@ -150,11 +150,12 @@ class Analysis:
 
 
 def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> Analysis:
-    """Return the measures of all dialogues of a corpus and of all their seats.
+    """Measure all dialogues in a corpus, and all their seats.
 
     Args:
-        dialogues: the dialogues of the corpus.
-        rated: people's ratings of the dialogues, which are correlated with the measures.
+        dialogues: the dialogues in the corpus.
+        rated: people's ratings of the dialogues, which are correlated with the measures; None if there are
+            none.
 
     Raises:
         InputError: there are no dialogues.

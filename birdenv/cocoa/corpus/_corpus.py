@@ -1,4 +1,4 @@
-"""Read the dialogues of runs, studies and files into one common form for statistics."""
+"""Read dialogues from runs, studies and files into a common form for statistics."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class CorpusDialogue:
         seats: the names of the seats.
         outcome: the result of the dialogue, with fields that depend on the game.
         events: the log of the dialogue, including people's judgements of messages (`eval`).
-        counts: numbers from the private record of a run: of the task's `ambiguities`, of the ambiguities that
-            the user `disclosed`, and of the questions of each kind; empty if there is no record.
+        counts: counts from a run's private record: the task's `ambiguities`, the ambiguities that the user
+            `disclosed`, and the questions of each kind; empty if there is no record.
         surveys: people's answers to the survey, by the seat that the answers are about.
     """
 
@@ -60,7 +60,7 @@ class CorpusDialogue:
 
     @cached_property
     def moves(self) -> tuple[Event, ...]:
-        """Return the moves of all seats, except refused moves."""
+        """Return the moves of all seats, excluding refused moves."""
         return tuple(each for each in self.events if _is_move(each) and not _is_refused(each))
 
     @cached_property
@@ -69,11 +69,11 @@ class CorpusDialogue:
         return sum(_is_move(each) and _is_refused(each) for each in self.events)
 
     def of(self, seat: int) -> list[Event]:
-        """Return the moves of one seat, except refused moves."""
+        """Return the moves of one seat, excluding refused moves."""
         return [each for each in self.moves if each.agent == seat]
 
     def said(self, seat: int | None = None) -> list[Event]:
-        """Return the messages of one seat, or of all seats if `seat` is None. SQL is not a message."""
+        """Return the messages from one seat, or from all seats if `seat` is None. SQL is not a message."""
         return [
             each
             for each in self.moves
@@ -81,7 +81,7 @@ class CorpusDialogue:
         ]
 
     def texts(self, seat: int | None = None) -> list[str]:
-        """Return the texts of the messages of one seat, or of all seats if `seat` is None."""
+        """Return the message texts from one seat, or from all seats if `seat` is None."""
         return [str(each.data) for each in self.said(seat)]
 
     def count(self, *actions: str) -> int:
@@ -135,7 +135,7 @@ def read_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def run_dialogues(folder: Path) -> list[CorpusDialogue]:
-    """Return the dialogues in the folder of a run. Only numbers are kept from the run's private records.
+    """Return the dialogues in a run's folder. Only numbers are kept from the run's private records.
 
     Raises:
         InputError: the run cannot be read.
@@ -156,7 +156,7 @@ def run_dialogues(folder: Path) -> list[CorpusDialogue]:
 
 
 def file_dialogues(path: Path) -> list[CorpusDialogue]:
-    """Return the dialogues of a file (`transcripts.json`).
+    """Return the dialogues in a file such as `transcripts.json`.
 
     Raises:
         InputError: the file cannot be read.
@@ -165,12 +165,12 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
-    """Return dialogues that are given as JSON objects in CoCoA's form, as a study exports them.
+    """Validate dialogues given as JSON objects in CoCoA's form, such as a study's export, and return them.
 
     Args:
         rows: the JSON objects.
         source: the name of the study or file that contains the dialogues.
-        game: the name of the game of all dialogues; if empty, each dialogue's game is inferred.
+        game: the name of the game for all dialogues; if empty, each dialogue's game is inferred.
     """
     return _of_examples(as_examples(map(exact, rows), source), source, game)
 
@@ -252,7 +252,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Infer the game of a dialogue from its scenario and its moves; an empty string means unknown.
+    """Infer a dialogue's game from its scenario and its moves; an empty string means unknown.
 
     A c-Interact dialogue without questions looks like a `bird` dialogue, and counts as `bird`.
     """

@@ -18,13 +18,13 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue to measure, with cached values that several measures use."""
+    """A dialogue to measure, with cached values that several measures share."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Return an object that finds the values of the scenario in messages."""
+        """Return an object that finds the scenario's values in messages."""
         return Entities(self.dialogue)
 
     @cached_property
@@ -45,7 +45,7 @@ Value: TypeAlias = Ratio | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measure of dialogues or seats.
+    """A measure for dialogues or seats.
 
     Attributes:
         name: the key of the measure in JSON.
@@ -81,7 +81,7 @@ class Metric:
         return Ratio(float(value))
 
     def fits(self, reading: MeasuredDialogue) -> bool:
-        """Return True if the measure applies to the game of a dialogue."""
+        """Return True if the measure applies to a dialogue's game."""
         return not self.games or reading.dialogue.game in self.games
 
 
@@ -93,7 +93,7 @@ class Unit:
         reading: the dialogue.
         seat: the seat; None for the whole dialogue.
         values: the values of the measures, by name; measures without a value are missing.
-        groups: the group to which the dialogue (or seat) belongs for each criterion, such as `outcome`.
+        groups: the dialogue's (or seat's) group for each criterion, such as `outcome`.
     """
 
     reading: MeasuredDialogue

@@ -26,7 +26,7 @@ class Mention(NamedTuple):
 
     Attributes:
         start: the position of the value in the message.
-        attribute: the attribute to which the value belongs.
+        attribute: the attribute that the value belongs to.
         value: the value as the scenario spells it.
     """
 
@@ -36,7 +36,7 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Finds the values from both seats' lists of items in messages. Longer values take precedence.
+    """Searches messages for the values in both seats' item lists. Longer values take precedence.
 
     A value that occurs under several attributes counts for the first of these attributes.
 
@@ -83,7 +83,7 @@ class Entities:
         return sum(str(item.get(attribute, "")).lower() == value.lower() for item in items)
 
     def distinct(self, seat: int) -> dict[str, int]:
-        """Return the number of different values of each attribute in a seat's list."""
+        """Return the number of different values for each attribute in a seat's list."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return {name: len({str(item[name]) for item in items if name in item}) for name in self.attributes}
 
@@ -98,7 +98,7 @@ def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers that are written in digits in a message.
+    """Return the numbers written in digits in a message.
 
     >>> figures("How about $1,200 or 1100.50?")
     [1200.0, 1100.5]
@@ -120,7 +120,7 @@ class PricedListing:
         targets: the target price of each seat; None for a seat without a target.
         roles: the role of each seat, such as `buyer`.
         category: the category of the item; empty if unknown.
-        words: the words of the advertisement.
+        words: the words in the advertisement.
     """
 
     def __init__(self, scenario: Mapping[str, Any]) -> None:
@@ -149,7 +149,7 @@ class PricedListing:
         return found[-1] if found else None
 
     def named(self, event: Event) -> float | None:
-        """Return the price that a message or an offer names, or None if there is no price in the move."""
+        """Return the price that a message or an offer names, or None if the move names no price."""
         if isinstance(event.data, Mapping):
             return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None

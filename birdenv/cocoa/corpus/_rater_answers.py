@@ -1,4 +1,4 @@
-"""People's ratings of the dialogues of a corpus, and correlations between ratings and measures."""
+"""People's ratings of the dialogues in a corpus, and correlations between ratings and measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RatedUnit: TypeAlias = tuple[str, str, str]
 
 
 class CorpusRatings(Protocol):
-    """Statistics of ratings, such as the agreement of raters, from an installed package for ratings."""
+    """Rating statistics, such as inter-rater agreement, from an installed rating package."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
@@ -29,7 +29,7 @@ class CorpusRatings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """The ratings that people gave to the dialogues of a corpus.
+    """The ratings that people gave to the dialogues in a corpus.
 
     Attributes:
         report: statistics of the ratings; None if there are no ratings.

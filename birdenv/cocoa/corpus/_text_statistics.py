@@ -1,4 +1,4 @@
-"""Compute statistics of texts: vocabulary, entropy, n-grams, templates, perplexity, characteristic words."""
+"""Compute text statistics: vocabulary, entropy, n-grams, templates, perplexity, characteristic words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the perplexity of texts under a trigram model of the same texts, or None without texts.
+    """Return the perplexity of texts under a trigram model of the same texts, or None if there are no texts.
 
     The model is fitted by maximum likelihood, with padding at the beginning of each text. Its perplexity
     shows how predictable the words of these texts are.

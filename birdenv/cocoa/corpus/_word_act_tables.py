@@ -21,7 +21,7 @@ _PARTS: Final = 10
 
 
 def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics of all messages, and of messages by seat and player, category, result and act."""
+    """Return statistics about messages, overall and by seat and player, category, result and act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         dialogue = reading.dialogue
@@ -76,7 +76,7 @@ def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics of dialogue acts and their sequences, overall and by seat and player."""
+    """Return statistics about dialogue acts and their sequences, overall and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for seat, player in enumerate(reading.dialogue.players):

@@ -1,4 +1,4 @@
-"""Read files of dialogues, even irregular files, and write files that CoCoA's own reader accepts."""
+"""Read dialogue files, even irregular ones, and write files that CoCoA's own reader accepts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with distinct, increasing times; a judgement gets the time of the judged event.
+    """Return events with distinct, increasing times; a judgement gets the time of the event it judges.
 
-    A judgement of an event that is not in the file is left out, because CoCoA's reader would fail.
+    A judgement about an event that is not in the file is left out, because CoCoA's reader would fail.
     """
     times: dict[int, int | float] = {}
     last: int | float = -inf
@@ -101,7 +101,7 @@ class EventRecord(FileObject):
         action: the name of the action.
         data: the data of the action; structured data is parsed.
         start_time: the time at which the person began to type, as a number; None if unknown.
-        metadata: further facts about the event; None if there are none.
+        metadata: additional facts about the event; None if there are none.
     """
 
     agent: int
@@ -146,7 +146,7 @@ class ExampleRecord(FileObject):
         scenario_uuid: the id of the scenario; empty if the file does not name a scenario.
         scenario: the whole scenario; None if the file has only the scenario's id.
         agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
-        agents_info: further facts about the systems, and the answers to surveys; None if there are none.
+        agents_info: additional facts about the systems, and survey answers; None if there are none.
         outcome: the result of the dialogue; None if the file does not contain a result.
         events: the events of the dialogue.
     """
@@ -194,7 +194,7 @@ class ExampleRecord(FileObject):
         return self
 
     def example(self) -> Example:
-        """Return the record in the form in which runs store dialogues."""
+        """Return the record in the form that runs use to store dialogues."""
         return Example(
             self.uuid,
             self.scenario_uuid,
@@ -207,11 +207,11 @@ class ExampleRecord(FileObject):
 
 
 def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[ExampleRecord]:
-    """Read the dialogues of a file such as `examples.json` or `transcripts.json`.
+    """Read the dialogues in a file such as `examples.json` or `transcripts.json`.
 
     Args:
         path: a file with a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: scenarios for dialogues that contain only the id of their scenario.
+        scenarios: scenarios for dialogues that contain only a scenario id.
 
     Raises:
         InputError: the file cannot be read, or a record is invalid; the message names the record.
@@ -226,7 +226,7 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Return validated records of dialogues that are given as JSON objects, as runs and studies store them.
+    """Validate dialogues given as JSON objects, as runs and studies store them, and return them as records.
 
     Args:
         records: the JSON objects.
@@ -239,7 +239,7 @@ def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[Exampl
 
 
 def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
-    """Write dialogues to a file in the form that CoCoA's own reader accepts."""
+    """Write dialogues to a file that CoCoA's own reader accepts."""
     write_list(path, [exact(each) for each in examples])
 
 
@@ -247,7 +247,7 @@ def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any
     """Return a dialogue in the form that CoCoA reads and displays.
 
     `agents` and `scenario` are objects or missing, never null. Every event gets a distinct time, and every
-    judgement gets the time of the judged message. Events of the environment and refused moves are left out.
+    judgement gets the time of the message that it judges. Environment events and refused moves are left out.
     """
     found = example if isinstance(example, Mapping) else example.to_json()
     made = {"agents_info": None, "outcome": None, **without_nan(found)}

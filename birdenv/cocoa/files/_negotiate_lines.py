@@ -1,4 +1,4 @@
-"""Read the line formats of end-to-end-negotiator: a line is a dialogue of DealOrNoDeal as one seat saw it.
+"""Read end-to-end-negotiator's line formats: each line is a DealOrNoDeal dialogue as one seat saw it.
 
 A line of `data.txt` has counts and values, the messages, the selection, the reward, `agree` or `disagree`,
 and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts between tags.
@@ -56,13 +56,13 @@ def has_lines(path: Path) -> bool:
 
 
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
-    """Return the dialogues of a file in the form of CoCoA's files, without repetitions.
+    """Return the dialogues in a file in CoCoA's format, without duplicates.
 
-    The id of a dialogue is computed from the knowledge and the messages of both seats. Therefore, the same
+    A dialogue's id is computed from both seats' knowledge and messages. Therefore, the same
     dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
-        InputError: the file cannot be read, or the format of a line is wrong.
+        InputError: the file cannot be read, or a line is malformed.
     """
     found: dict[Any, _View] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):

@@ -14,7 +14,7 @@ from birdenv.files import read_json, read_records
 
 
 class Attribute(FileObject):
-    """One column of a table of items.
+    """A column in an item table.
 
     Attributes:
         name: the name that people see.
@@ -43,7 +43,7 @@ class Schema(FileObject):
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
-        """Return the values of a type in order, without repetitions. Upper and lower case count as equal.
+        """Return the distinct values of a type, in order. Upper and lower case count as equal.
 
         Raises:
             InputError: the schema has no values of the type.
@@ -83,7 +83,7 @@ def game_of_knowledge(kbs: Sequence[Any]) -> str:
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the public description of a task of any game as a scenario that CoCoA reads.
+    """Convert the public description of any game's task to a scenario that CoCoA can read.
 
     A description without `kbs` becomes the knowledge of the first seat. The second seat then knows nothing,
     because a public description contains no private knowledge.
@@ -112,7 +112,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
-    """Read the scenarios of a file. A scenario without attributes gets the attributes of the schema.
+    """Read the scenarios in a file. A scenario without attributes gets the attributes of the schema.
 
     Raises:
         InputError: the file cannot be read, a scenario is invalid, or two scenarios have the same id.

@@ -49,7 +49,7 @@ class FileObject(BaseModel):
         return {name: inner for name, inner in value.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as a JSON object, without keys that were not set."""
+        """Return the record as a JSON object that contains only the keys that were set."""
         return self.model_dump(exclude_unset=True)
 
 

@@ -1,1 +1,1 @@
-"""CoCoA's three games, and their common settings, lists of scenarios, and rules for two seats."""
+"""CoCoA's three games, and the settings, scenario lists and two-seat rules that they share."""

@@ -1,4 +1,4 @@
-"""Measures of the dialogues of CoCoA's games, and the display of each seat's knowledge."""
+"""Measures for dialogues in CoCoA's games, and the display of each seat's knowledge."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from birdenv.dialogue.measures import (
 
 
 def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
-    """Return the display of a game in which the seats have different knowledge.
+    """Return the display for a game in which the seats have different knowledge.
 
     Args:
         title: the purpose of the dialogue.
-        seats: the seats of the game.
+        seats: the game's seats.
     """
 
     def sections(record: Record) -> Sequence[Section]:

@@ -1,4 +1,4 @@
-"""Settings, rules and lists of tasks that CoCoA's games share."""
+"""Settings, rules and task lists that CoCoA's games share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """Return the number of scenarios to generate if no file of scenarios is set."""
+        """Return the number of scenarios to generate if no scenario file is set."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
@@ -57,7 +57,7 @@ class ScenarioSettings(Settings):
         return file_identity(*(Path(path) for path in paths if path is not None))
 
     def generated(self) -> list[Scenario]:
-        """Return generated scenarios, for the case that no file is set.
+        """Generate the scenarios to use if no file is set.
 
         Raises:
             InputError: a file or a setting cannot be used.
@@ -65,7 +65,7 @@ class ScenarioSettings(Settings):
         raise NotImplementedError
 
     def read(self) -> list[Scenario]:
-        """Return the scenarios of the file, or generated ones if no file is set.
+        """Return the scenarios in the file, or generated scenarios if no file is set.
 
         Raises:
             InputError: a file or a setting cannot be used.
@@ -99,7 +99,7 @@ _FEW: Final = 10
 
 
 class TwoSeats(Rules):
-    """Rules for two seats, which subclasses complete with `decide`: the effect of moves other than messages.
+    """A base class for two-seat rules. Subclasses implement `decide`, which plays moves other than messages.
 
     Args:
         kbs: the knowledge of each seat.
@@ -131,7 +131,7 @@ class TwoSeats(Rules):
         return self.kbs[seat]
 
     def decide(self, seat: int, move: Move) -> Reply:
-        """Play a move that is not a message, and return the reply to its seat."""
+        """Play a move that is not a message, and return the reply to the seat that made it."""
         raise NotImplementedError
 
     def play(self, seat: int, move: Move) -> Reply:
@@ -159,9 +159,9 @@ class ScenarioTasks(TaskList):
     Args:
         scenarios: the scenarios.
         settings: the game's settings.
-        start: a function that returns the rules of an episode about a scenario; it raises `ValueError` if the
+        start: a function that returns the rules for an episode on a scenario; it raises `ValueError` if the
             knowledge of the two seats does not match.
-        knowledge: the type against which the knowledge of each seat is checked.
+        knowledge: the type that each seat's knowledge must match.
 
     Raises:
         InputError: a scenario cannot be played.

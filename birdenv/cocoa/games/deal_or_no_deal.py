@@ -1,4 +1,4 @@
-"""DealOrNoDeal (Lewis et al. 2017): two seats divide things, whose values differ between the seats."""
+"""DealOrNoDeal (Lewis et al. 2017): two seats divide things whose values differ between the seats."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """The rules and the state of an episode of DealOrNoDeal.
+    """The rules and state of a DealOrNoDeal episode.
 
     The episode ends when both seats have selected a share, or when a seat walks away.
     """
@@ -116,9 +116,9 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it, or None if the seat must not see it.
+        """Return an event as a seat may see it.
 
-        A seat does not see the selections of its partner.
+        A seat sees that its partner has selected a share, but not which share.
         """
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
@@ -149,7 +149,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """A kind of thing: its name, the number of such things, and the value of each to the seat."""
+    """A kind of thing: its name, how many there are, and what each is worth to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -198,7 +198,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
+    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.

@@ -1,4 +1,4 @@
-"""Measure how well a player predicts the moves of recorded dialogues, as CoCoA tests its models."""
+"""Measure how well a player predicts the moves in recorded dialogues, as CoCoA tests its models."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class MovePredictions:
 
     Attributes:
         dialogues: the number of dialogues.
-        moves: the number of recorded moves, without moves that the rules do not allow.
-        silent: the number of moves at which the player predicted no move.
+        moves: the number of recorded moves, not counting moves that the rules do not allow.
+        silent: the number of turns for which the player predicted no move.
         actions: the number of moves whose action the player predicted.
         acts: the number of moves whose act the player predicted: the action, and the intent and the named
             attributes of each sentence.
@@ -65,7 +65,7 @@ class MovePredictions:
         unknown: the number of recorded acts that the player does not know.
         frequent: the number of moves with the most frequent act, as a baseline for `acts`.
         words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
-            and the number of tokens; both are 0 if the player gives no probabilities of words.
+            and the number of tokens; both are 0 if the player gives no word probabilities.
         own_words: like `words`, but only for the tokens of the seats' own moves.
         selections: for each dialogue, the number of selections (an item, numbers, a price) that the player
             predicted, and the number of all selections.
@@ -141,7 +141,7 @@ def predict_moves(
     progress: Callable[[float], None] = lambda share: None,
     seats: Collection[int] | None = None,
 ) -> MovePredictions:
-    """Return how well a player predicts the moves of recorded dialogues.
+    """Measure how well a player predicts the moves in recorded dialogues.
 
     The player is asked for a move at every turn, but the dialogue continues with the recorded move.
     Therefore, the player never sees its own predictions.
@@ -149,8 +149,8 @@ def predict_moves(
     Args:
         transcripts: the dialogues.
         factory: a function that returns a player for one seat of one dialogue.
-        argument: the argument of the factory, such as `FILE` in `learned:FILE`.
-        seed: the seed of the players.
+        argument: the factory's argument, such as `FILE` in `learned:FILE`.
+        seed: the seed for the players.
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
         seats: the seats whose moves are predicted (default: all).
     """

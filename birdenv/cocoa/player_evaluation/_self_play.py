@@ -41,7 +41,7 @@ class SelfPlay:
         Args:
             dialogue: the dialogue.
             task: the id of its task.
-            turned: the index of the seat in which the first player sat.
+            turned: the index of the first player's seat.
         """
         outcome = dialogue.outcome()
         self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
@@ -109,7 +109,7 @@ def self_play(
     settings: Mapping[str, Any] | None = None,
     turning: bool = True,
 ) -> SelfPlay:
-    """Let players hold dialogues about the tasks of a game, and return the results.
+    """Let players hold dialogues on a game's tasks, and return the results.
 
     The seats alternate in making the first move.
 
@@ -117,9 +117,9 @@ def self_play(
         game: the game.
         players: a player for each seat, such as `learned:FILE`. Results are listed in this order.
         number: the number of dialogues; tasks are repeated if the game has fewer tasks.
-        seed: the seed of the players.
+        seed: the seed for the players.
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
-        settings: the settings of the game.
+        settings: the settings of the game; None for its defaults.
         turning: True if the players swap seats after the first half of the dialogues.
     """
     found = SelfPlay(players)

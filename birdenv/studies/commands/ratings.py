@@ -1,4 +1,4 @@
-"""`birdenv ratings`: the agreement of raters, mean answers, and a ranking of players from comparisons."""
+"""`birdenv ratings`: inter-rater agreement, mean answers, and a ranking of players from comparisons."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def ratings(
 
     Files of ratings have the columns dialogue, rater, question and value, and optionally seat, system and
     justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
-    optionally justification and task. The answers to the survey of a study are shown apart from ratings.
+    optionally justification and task. A study's survey answers are shown separately from ratings.
 
-    The output contains Krippendorff's alpha, Fleiss' kappa, means, and a ranking by the model of Bradley and
-    Terry, with 95 % intervals. For a statistic that is not defined, it gives the reason.
+    The output contains Krippendorff's alpha, Fleiss' kappa, means, and a Bradley-Terry ranking, with 95 %
+    intervals. If a statistic is undefined, the output gives the reason.
 
     \b
     birdenv ratings ratings.csv comparisons.csv

@@ -1,4 +1,4 @@
-"""`birdenv web`: serve a study, recorded dialogues, or a round of ratings to people in browsers."""
+"""`birdenv web`: serve a study, recorded dialogues, or a rating round to people in browsers."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def web(
 
     People go through consent, instructions, waiting room, dialogue, survey and completion code.
 
-    An option with the name of a seat puts a player in that seat, and people in the other seat; this overrides
-    the file of --config. Without any player, two people are paired. Add settings of the game as --name value.
+    An option named after a seat puts a player in that seat, and people in the other seat; this overrides the
+    --config file. If no player is given, two people are paired. Add game settings as --name value.
 
     \b
     birdenv web c-interact --user rule --execute-sql
@@ -150,7 +150,7 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
-    """Serve a round of ratings. Ratings of a study's dialogues are stored in the study's folder."""
+    """Serve a rating round. Ratings of a study's dialogues are stored in the study's folder."""
     with web_extra():
         from birdenv.studies.rating_round._pages import make_rating_app
         from birdenv.studies.study._export import is_study

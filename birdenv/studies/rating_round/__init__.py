@@ -1,6 +1,6 @@
 """Let third parties rate or compare recorded dialogues, without seeing who talked.
 
-* `RatingConfig` is the configuration of a round of ratings, and `read_rating_config` reads it from a file.
+* `RatingConfig` is the configuration of a rating round, and `read_rating_config` reads it from a file.
 * `Ratings` leads raters from consent to completion code, and keeps their ratings in a `RatingStore`. It needs
   no network.
 * `rating_rows` returns ratings or comparisons as rows, and `people_rows` returns participants as rows.

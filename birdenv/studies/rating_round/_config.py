@@ -1,4 +1,4 @@
-"""The configuration of a round of ratings, and a function that reads it from a JSON or TOML file."""
+"""The configuration of a rating round, and a function that reads it from a JSON or TOML file."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ _QUESTIONS: Final = (
 
 
 class RatingConfig(BaseModel):
-    """The configuration of a round of ratings.
+    """The configuration of a rating round.
 
     Attributes:
         title: the title of the pages.
-        consent: the plain text to which raters agree before they begin.
+        consent: the plain text that raters agree to before they begin.
         instructions: the plain text above a rater's first item.
         questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
         compare: `dialogues` to show two dialogues of different systems on the same task and ask which is
             better; `answers` to show only the last move of each system; None to rate single dialogues.
-        criterion: the question of a comparison.
+        criterion: the question that a comparison asks.
         justification: True if raters must justify their choice in words.
-        seats: the names of the seats that are rated; None for the evaluated seat.
+        seats: the names of the seats to rate; None for the evaluated seat.
         raters: the number of people who judge each item.
-        most: the largest number of items for one rater; None for all items.
+        most: the maximum number of items per rater; None for all items.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: the number of seconds for which an item that a rater has begun is reserved for this rater.
-        codes: the completion codes: `done` for raters who judged an item, and `full` for raters for whom no
-            item was left. If a code is missing, each person gets a random code.
+        hold: how long, in seconds, an item that a rater has begun stays reserved for that rater.
+        codes: the completion codes: `done` for raters who judged an item, and `full` for raters who got no
+            item because none was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.
-        newcomers: the largest number of new people per minute from one address; None for no limit.
-        hosts: host names under which the pages are reached, in addition to the loopback names.
+        newcomers: the maximum number of new people per minute from one address; None for no limit.
+        hosts: host names for the pages, in addition to the loopback names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

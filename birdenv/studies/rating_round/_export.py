@@ -1,4 +1,4 @@
-"""Export ratings, comparisons, people and dialogues of a study or a round of ratings as rows."""
+"""Export ratings, comparisons, people and dialogues from a study or a rating round as rows."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ ROW_FORMATS: Final = {
 
 
 def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
-    """Return the judgements of raters in chronological order. The round may still be running.
+    """Return raters' judgements in chronological order. The round may still be running.
 
     Args:
-        folder: the folder of the ratings.
-        form: `ratings` for one row per answered question about a dialogue; `value` is a step of the scale or
-            a text. `pairs` for one row per comparison; `left` and `right` are the systems on the two sides
-            of the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
+        folder: the folder of the rating round.
+        form: `ratings` for one row per answered question about a dialogue; `value` is a step on the scale or
+            a text. `pairs` for one row per comparison; `left` and `right` are the systems on the two sides of
+            the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
 
     Raises:
         InputError: there are no ratings in the folder.
@@ -75,7 +75,7 @@ def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield a row for each answer to the survey of a study; `seat` is the seat of the person who answered."""
+    """Yield a row for each answer to a study's survey; `seat` is the seat of the person who answered."""
     for each in store.finished():
         people = store.seated(each.id)
         for seat, answers in store.surveys(each.id).items():
@@ -86,14 +86,14 @@ def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield a row for each participant of a study, or for each rater of a round of ratings.
+    """Yield a row for each participant of a study, or for each rater in a rating round.
 
     `platform_id` looks like `prolific:ID`. `since` is the time in UTC when a participant's current status
     began, or when a rater joined. `dialogues` lists a participant's dialogues as `ID/SEAT`, separated by
     spaces.
 
     Raises:
-        InputError: the folder belongs to neither a study nor a round of ratings.
+        InputError: the folder belongs to neither a study nor a rating round.
     """
     if not any(exists(folder / name) for name in (FILE, RATINGS)):
         raise InputError(f"{folder} is not the folder of a study or of ratings: nobody took part")

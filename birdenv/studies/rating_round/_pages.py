@@ -28,11 +28,11 @@ from birdenv.studies.rating_round._store import Rater
 
 
 def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> FastAPI:
-    """Return the web application of a round of ratings.
+    """Return the web application for a rating round.
 
     Args:
         ratings: the round.
-        folder: the folder of the round, which contains the secret that signs tokens.
+        folder: the round's folder, which contains the secret that signs tokens.
         host: the address at which the application will be served.
     """
     config = ratings.config

@@ -1,4 +1,4 @@
-"""The logic of a round of ratings, without its web pages.
+"""The logic of a rating round, independent of its web pages.
 
 The round chooses items for each rater, and leads raters from consent to completion code.
 """
@@ -28,7 +28,7 @@ class Item(NamedTuple):
     Attributes:
         seat: the judged seat.
         record: the dialogue.
-        other: a dialogue in which another player sits in the seat, for a comparison; otherwise None.
+        other: for a comparison, a dialogue with another player in the seat; otherwise None.
     """
 
     seat: int
@@ -66,7 +66,7 @@ class Item(NamedTuple):
 
 
 def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
-    """Return the items that raters judge. Dialogues without any words are left out.
+    """Return the items that raters judge. Dialogues that contain no words are left out.
 
     Raises:
         InputError: there are no items, for example because no dialogue has the configured seats.
@@ -130,10 +130,10 @@ WINNERS: Final = {
 
 
 class Ratings:
-    """A round of ratings, in which raters judge items. It can be used from any thread.
+    """A rating round, in which raters judge items. It can be used from any thread.
 
     No rater judges an item twice. Items with the fewest raters are chosen first, until every item has as many
-    raters as the configuration demands. A rater who returns continues with the item that was begun before.
+    raters as the configuration demands. A returning rater continues with the item begun earlier.
 
     Attributes:
         config: the configuration.
@@ -181,7 +181,7 @@ class Ratings:
         return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
-        """Return how many items a rater has judged, and the largest number that the rater may judge."""
+        """Return how many items a rater has judged, and the maximum number that the rater may judge."""
         most = len(self.items) if self.config.most is None else min(self.config.most, len(self.items))
         return sum(self.store.begun(rater).values()), most
 

@@ -1,4 +1,4 @@
-"""The database of a round of ratings: raters, the items that they have begun, and their judgements."""
+"""The database of a rating round: raters, the items that they have begun, and their judgements."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Rater(NamedTuple):
 
 
 class RatingStore(Database):
-    """The database of the ratings in a folder, which can be used from any thread.
+    """The rating database in a folder, which can be used from any thread.
 
     Args:
         folder: the folder. Unless `for_reading` is True, it is created if it does not exist.
@@ -87,7 +87,7 @@ class RatingStore(Database):
         return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
 
     def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
-        """Return each rater's id, platform id, time of joining and code, sorted by platform id and by id."""
+        """Return each rater's id, platform id, join time and code, sorted by platform id and by id."""
         return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:
@@ -109,7 +109,7 @@ class RatingStore(Database):
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:
-        """Store a rater's judgement of an item that the rater has begun, unless there is one already."""
+        """Store a rater's judgement of an item that the rater has begun, unless one is already stored."""
         self.rows(
             "UPDATE judgement SET done = ?, said = ? WHERE item = ? AND rater = ? AND done IS NULL",
             *(now, json.dumps(dict(said)), item, rater),

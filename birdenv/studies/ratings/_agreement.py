@@ -1,4 +1,4 @@
-"""Compute the agreement of raters and the means of their answers.
+"""Compute inter-rater agreement and mean answers.
 
 The rated units are dialogues, or single seats of dialogues.
 """
@@ -30,7 +30,7 @@ _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 
 
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
-    """Return Krippendorff's alpha of the answers to one question (Krippendorff 2004, §11.3).
+    """Return Krippendorff's alpha for the answers to one question (Krippendorff 2004, §11.3).
 
     Units may have different numbers of ratings; units with a single rating are ignored. Answers in words
     always count as nominal. The confidence interval is a bootstrap over units. The package `krippendorff`
@@ -100,7 +100,7 @@ def _with_ends(value: float, interval: Interval, what: str) -> Figure:
 
 
 def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
-    """Return Fleiss' kappa of the answers to one question (Fleiss 1971, Psychological Bulletin 76:378).
+    """Return Fleiss' kappa for the answers to one question (Fleiss 1971, Psychological Bulletin 76:378).
 
     All answers count as nominal. The confidence interval is a bootstrap over units. Kappa is undefined if the
     units have different numbers of ratings.
@@ -193,7 +193,7 @@ def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Return the ratings of each question. Questions are in the order of their first ratings."""
+    """Group ratings by question. Questions are in the order of their first ratings."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

@@ -80,7 +80,7 @@ class Ranking(NamedTuple):
 
 
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
-    """Rank players by the model of Bradley and Terry (1952). A tie counts as half a win for each player.
+    """Rank players with the Bradley-Terry model (1952). A tie counts as half a win for each player.
 
     Intervals are percentiles of resamples. With at least ten raters, raters are resampled with all their
     choices, because the choices of one person are not independent; otherwise, comparisons are resampled. A
@@ -133,7 +133,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 def fit_strengths(
     pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
 ) -> npt.NDArray[np.float64]:
-    """Fit the Bradley-Terry model to many tables of wins at once.
+    """Fit the Bradley-Terry model to many win tables at once.
 
     In this model, the log-odds that one player beats another are the difference of their strengths. The
     log-likelihood is concave in the strengths, so Newton's method finds the maximum.

@@ -1,4 +1,4 @@
-"""Read ratings of dialogues and comparisons of players from files."""
+"""Read dialogue ratings and player comparisons from files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file, each with a text that describes its position for error messages.
+    """Yield the rows in a file as pairs of a row's position, described for error messages, and the row.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -95,7 +95,7 @@ class Rating(NamedTuple):
         dialogue: the id of the dialogue.
         rater: the id of the rater.
         question: the name of the question.
-        value: a number, or a word of a nominal scale.
+        value: a number, or a word on a nominal scale.
         seat: the rated seat; empty if the rating is about the whole dialogue.
         system: the player in the rated seat; empty if the file does not name the player.
         justification: the rater's reason in words.
@@ -164,7 +164,7 @@ def read_judgements(path: Path) -> Judgements:
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row is invalid; the message names the line of the row.
+        InputError: the file cannot be read, or a row is invalid; the message gives its position.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
@@ -173,7 +173,7 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Return judgements that are given as JSON objects, as a round of ratings exports them.
+    """Validate judgements given as JSON objects, such as a rating round's export, and return them.
 
     Args:
         rows: the JSON objects.

@@ -1,4 +1,4 @@
-"""Compute all statistics of ratings and comparisons, as text, as JSON and as a plot."""
+"""Compute rating and comparison statistics, and show them as text, JSON or a plot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The statistics of the answers to one question.
+    """Statistics about the answers to one question.
 
     Attributes:
         question: the name of the question.
@@ -94,10 +94,10 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """The statistics of ratings and comparisons.
+    """Statistics about ratings and comparisons.
 
     Attributes:
-        questions: the statistics of each question.
+        questions: the statistics for each question.
         ranking: the ranking of players; None if there are no comparisons.
         unanswered: the number of unanswered questions.
     """
@@ -129,7 +129,7 @@ class RatingReport:
 
 
 def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
-    """Return all statistics of ratings and comparisons.
+    """Compute all statistics about ratings and comparisons.
 
     Args:
         judgements: the ratings and comparisons.
@@ -187,7 +187,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
 
 
 def rating_plot(report: RatingReport) -> bytes:
-    """Return a plot of means and strengths with their intervals, as the bytes of a PNG file.
+    """Plot means and strengths with their intervals, and return the bytes of a PNG file.
 
     Raises:
         InputError: matplotlib is not installed, or no statistic is defined.

@@ -1,4 +1,4 @@
-"""Find ratings in files, in folders of runs and studies, in rounds of ratings, and in surveys."""
+"""Find ratings in files, run and study folders, rating rounds, and surveys."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ _ROUND: Final = "ratings.sqlite"
 def rated_sources(
     dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
 ) -> Rated:
-    """Return the ratings of dialogues for `birdenv analyze`.
+    """Return dialogue ratings for `birdenv analyze`.
 
     Args:
         dialogues: the dialogues, including the answers to their surveys.
-        sources: the files and folders of the dialogues; folders may contain ratings.
-        files: further files of ratings.
+        sources: the files and folders that the dialogues come from; folders can contain ratings.
+        files: additional rating files.
 
     Raises:
         InputError: ratings cannot be read, or a rater gave two answers to the same question.
@@ -96,7 +96,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Return judgements with their statistics, in the form that the analysis of a corpus uses."""
+    """Return judgements with their statistics, in the form that corpus analysis uses."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
@@ -106,13 +106,13 @@ def rated(judgements: Judgements) -> Rated:
 
 
 def rating_folder(path: Path) -> Path:
-    """Return the folder of a study, a round of ratings or a run; see `run_folder` for runs."""
+    """Return the folder of a study, a rating round or a run; see `run_folder` for runs."""
     is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
 
 def read_source(path: Path) -> Judgements:
-    """Return the ratings in a file or a folder. In a study, answers to the survey count as ratings, too.
+    """Return the ratings in a file or a folder. In a study, survey answers also count as ratings.
 
     Raises:
         InputError: the source cannot be read, or contains no ratings.
@@ -128,7 +128,7 @@ def read_source(path: Path) -> Judgements:
 
 
 def judged_folder(path: Path) -> Judgements:
-    """Return the judgements in the folder of a run, a study or a round of ratings; there may be none."""
+    """Return the judgements in the folder of a run, a study or a rating round; there may be none."""
     folder = rating_folder(path)
     found = read_folder(folder)
     if not exists(folder / _ROUND):
@@ -142,7 +142,7 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings of the seats that the answers are about.
+    """Convert survey answers to ratings of the seats that the answers are about.
 
     Questions are named `QUESTION (survey)`. This keeps participants' answers apart from the answers of
     raters, who only read the dialogue, even if both groups answer the same question.

@@ -120,7 +120,7 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
-    """Return the JSON data for the page of a dialogue: the whole record, and the view of each seat.
+    """Return the JSON data for a dialogue's page: the whole record, and the view of each seat.
 
     The private knowledge of seats is left out, unless `private` is True.
     """

@@ -1,4 +1,4 @@
-"""Read recorded dialogues of studies, runs and files, and show what each seat saw, without running SQL."""
+"""Read recorded dialogues from studies, runs and files, and show what each seat saw, without running SQL."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SeatView(NamedTuple):
 
 
 class ReplayedDialogue(NamedTuple):
-    """A finished dialogue of a run, a study or a file.
+    """A finished dialogue from a run, a study or a file.
 
     Attributes:
         id: an id that is unique among the shown dialogues.
@@ -109,10 +109,10 @@ class ReplayedDialogue(NamedTuple):
 
 
 class Records:
-    """The finished dialogues of studies, runs and files. New dialogues of running studies are included.
+    """The finished dialogues from studies, runs and files, including new dialogues from running studies.
 
     Args:
-        paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
+        paths: study folders, run folders, or dialogue files such as `transcripts.json`.
         private: True to show private data: the private records of runs, which contain gold SQL, and the
             private knowledge of seats.
 
@@ -121,7 +121,7 @@ class Records:
         notes: messages for the user about dialogues that cannot be shown as each seat saw them.
 
     Raises:
-        InputError: a path is neither a folder of a study or a run nor a file of dialogues.
+        InputError: a path is not a study folder, a run folder or a dialogue file.
     """
 
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
@@ -141,7 +141,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return the dialogues of all sources in order. A number is added to repeated ids."""
+        """Return the dialogues from all sources, in order. Repeated ids get a number."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):

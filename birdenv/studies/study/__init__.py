@@ -1,1 +1,1 @@
-"""A study without its web pages: the people, their dialogues, their completion codes, and the database."""
+"""A study, independent of its web pages: its people, dialogues, completion codes, and database."""

@@ -44,7 +44,7 @@ SURVEY: Final = (
 
 
 def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
-    """Return the survey of a game, or the standard questions if the game has no survey.
+    """Return a game's survey, or the standard questions if the game has no survey.
 
     If the game has only one seat, standard questions about a partner are left out.
     """
@@ -57,7 +57,7 @@ class _Part(BaseModel):
 
 
 class Check(_Part):
-    """A question of the comprehension check; `answer` is the index of the right option, from 0."""
+    """A question in the comprehension check; `answer` is the index of the right option, from 0."""
 
     question: str
     options: tuple[str, ...] = Field(min_length=2)
@@ -75,7 +75,7 @@ class Partner(_Part):
 
     Attributes:
         player: a player such as `learned:FILE`; None if the partner is another person.
-        chats: the largest number of dialogues with this partner for each task; None for no limit.
+        chats: the maximum number of dialogues with this partner for each task; None for no limit.
     """
 
     player: str | None = None
@@ -96,9 +96,9 @@ class StudyLimits(_Part):
             or the person's participation ends.
         chat: the length of a dialogue.
         idle: the time that a person may take for one move.
-        away: the time for which a person may be disconnected before the person counts as gone.
-        steady: the time for which a person who reconnects must stay connected before being paired.
-        newcomers: the largest number of new people per minute from one address.
+        away: how long a person may be disconnected before counting as gone.
+        steady: how long a person who reconnects must stay connected before being paired.
+        newcomers: the maximum number of new people per minute from one address.
     """
 
     waiting: float | None = Field(180, gt=0)
@@ -114,21 +114,21 @@ class StudyConfig(_Part):
 
     Attributes:
         title: the title of the study's pages (default: the title of the game).
-        consent: the plain text to which people agree before they begin.
-        instructions: plain text that is shown before the dialogue, in addition to the guide of the seat.
-        check: the questions of the comprehension check. A person has two tries.
+        consent: the plain text that people agree to before they begin.
+        instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
+        check: the questions of the comprehension check. A person has two attempts.
         seat: the seat of a person whose partner is a player; None for a random seat.
         partners: the kinds of partners, by name.
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.
-        limits: time limits, and the limit of new people.
+        limits: time limits, and the limit on new people.
         codes: completion codes by ending. If a paid ending has no code, each person gets a random code.
         survey: the questions after the dialogue; None for the game's survey, or the standard questions if
             the game has no survey.
         typing_speed: the number of characters per second that players seem to type; None to send messages at
             once.
         least_words: the number of words that a person must write so that the dialogue counts for the person.
-        hosts: host names under which the pages are reached, in addition to the loopback names.
+        hosts: host names for the pages, in addition to the loopback names.
         prefix: the beginning of random completion codes.
         contact: an email address or another contact for questions about payment; shown without changes.
     """

@@ -1,4 +1,4 @@
-"""Read the configuration of a study, in our own format or in any form of CoCoA's `app_params.json`."""
+"""Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:
-    """Read the configuration of a study in our own format or in any form of CoCoA's `app_params.json`.
+    """Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`.
 
     Raises:
         InputError: the file cannot be used.
@@ -87,8 +87,8 @@ class _AgentModel(_Params):
 class AppParams(_Params):
     """The fields of CoCoA's `app_params.json` that studies use. Page templates and images are ignored.
 
-    A file may have one quota for all partners, one quota for each partner, or no quota. Without `models`, all
-    partners are people. A field with the value null counts as missing.
+    A file may have one quota for all partners, one quota for each partner, or no quota. If `models` is
+    missing, all partners are people. A field with the value null counts as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
@@ -101,7 +101,7 @@ class AppParams(_Params):
     models: Mapping[str, _AgentModel] = Field(default_factory=dict)
 
     def study(self, path: Path) -> dict[str, Any]:
-        """Return the configuration of the study as JSON data in our own format.
+        """Return the study's configuration as JSON data in our own format.
 
         Raises:
             InputError: a limit or a quota is missing.

@@ -1,4 +1,4 @@
-"""Export the dialogues of a study as transcripts, including the players' names and the survey answers."""
+"""Export a study's dialogues as transcripts, including the players' names and the survey answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_study(folder: Path) -> bool:
 
 
 def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name of a study's game and the settings of the game.
+    """Return the name and the settings of a study's game.
 
     Raises:
         InputError: the study cannot be read, or nobody has taken part yet.
@@ -38,7 +38,7 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
     Args:
         folder: the folder of the study, which may be running.
         form: `cocoa` for dialogues as in CoCoA's `transcripts.json`; `openai` for the messages and tools of
-            every seat in which a person sat; `potato` for items to annotate, with the words of all seats.
+            every seat that a person sat in; `potato` for items to annotate, with the words of all seats.
         min_reward: leave out dialogues in which any reward is smaller; None to keep all dialogues.
 
     Raises:
@@ -78,7 +78,7 @@ def examples(store: Store, arena: Arena) -> Iterator[Example]:
 
 
 def chat_rows(example: Example, store: Store, arena: Arena) -> Iterator[dict[str, Any]]:
-    """Yield a row of messages and tools, in OpenAI's format, for each seat in which a person sat."""
+    """Yield a row of messages and tools, in OpenAI's format, for each seat that a person sat in."""
     noted = [move.noted for move in store.moves(example.uuid)]
     dialogue = replay(arena.start(example.scenario_uuid).rules, example.events, noted=noted)
     for place, name in example.agents.items():

@@ -1,4 +1,4 @@
-"""The records in the database of a study: people, dialogues, moves and problem reports."""
+"""The records in a study's database: people, dialogues, moves and problem reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from birdenv.dialogue import Event
 
 
 class Person(NamedTuple):
-    """A participant of a study.
+    """A participant in a study.
 
     Attributes:
         id: a random id, which the person's signed cookie contains.
@@ -36,16 +36,16 @@ class Person(NamedTuple):
 
 
 class StoredDialogue(NamedTuple):
-    """A dialogue in the database of a study. Fields about its end are None while it is running.
+    """A dialogue in a study's database. Fields about its end are None while it is running.
 
     Attributes:
         id: the id of the dialogue.
         task: the id of the task.
         partner: the kind of partner, a key of `StudyConfig.partners`.
-        seed: the seed of the players.
+        seed: the seed for the players.
         seats: who sits in each seat: `human`, or a player such as `learned:FILE`.
-        started: the time of the beginning, in seconds since 1970.
-        ended: the time of the end, in seconds since 1970.
+        started: when the dialogue began, in seconds since 1970.
+        ended: when the dialogue ended, in seconds since 1970.
         status: why the dialogue ended.
         outcome: the public result of the dialogue.
         rewards: the reward of each seat.
@@ -82,11 +82,11 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """A move in the database of a study.
+    """A move in a study's database.
 
     Attributes:
         seat: the seat that made the move.
-        cid: the browser's id of the move; None if a player made the move.
+        cid: the browser's id for the move; None if a player made the move.
         event: the event of the move in the log.
         noted: the value of `Rules.noted` after the move, which a replay needs; None if there is no value.
     """

@@ -44,14 +44,14 @@ class LostDialogueError(RuntimeError):
 
 
 class RunningDialogue:
-    """A running dialogue of people and players. Each move is stored at once.
+    """A running dialogue between people and players. Each move is stored immediately.
 
     It can be used from any thread. Each dialogue has its own lock for playing moves, so a slow SQL statement
     delays no other dialogue. After a restart of the server, the dialogue is restored from the database
     without running its SQL again.
 
     Attributes:
-        stored: the dialogue's record in the database at its beginning.
+        stored: the dialogue's database record from when it began.
         dialogue: the dialogue with its rules. Only methods of this class may change it.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
@@ -83,7 +83,7 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """Return the seats in which people sit."""
+        """Return the seats that people sit in."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
@@ -115,8 +115,8 @@ class RunningDialogue:
         Args:
             seat: the person's seat.
             move: the move.
-            cid: the browser's id of the move.
-            seconds: the time that the person took to write the move.
+            cid: the browser's id for the move.
+            seconds: the time that the person took to write the move; None if unknown.
         """
         with self._held():
             if (seat, cid) in self._known or self.dialogue.is_over:
@@ -128,7 +128,7 @@ class RunningDialogue:
             return True
 
     def stop(self, status: str) -> None:
-        """End the dialogue with a status, now or right after the move that is being played.
+        """End the dialogue with a status: immediately, or right after the move that is being played.
 
         This method returns without waiting. If it is called several times, the first status counts.
         """
@@ -166,7 +166,7 @@ class RunningDialogue:
                 return ask, move
 
     def play_for(self, seat: int, move: Move) -> None:
-        """Play and store the move of a player, unless the dialogue is over."""
+        """Play and store a player's move, unless the dialogue is over."""
         with self._held():
             if self.dialogue.is_over:
                 return
@@ -285,7 +285,7 @@ class RunningDialogue:
 
 
 def steady_clock() -> Callable[[], float]:
-    """Return a clock of seconds since 1970 that does not jump if the machine's clock is changed."""
+    """Return a clock that counts seconds since 1970, and does not jump if the system clock is changed."""
     ahead = time.time() - time.monotonic()
     return lambda: ahead + time.monotonic()
 
@@ -311,7 +311,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the status with which a dialogue must end because of a time limit, or None within all limits."""
+    """Return the end status of a dialogue that has exceeded a time limit, or None if it has exceeded none."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

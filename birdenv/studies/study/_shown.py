@@ -153,7 +153,7 @@ def _spelt(name: str) -> str:
 
 
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
-    """Return an event that a seat saw as a line for the seat's page.
+    """Convert an event that a seat saw to a line for the seat's page.
 
     If the data of a move is not text, the field `said` describes the data. If a move with text was not a
     message, the field `done` is the phrase that follows the seat's name, such as "ran this SQL".
@@ -216,7 +216,7 @@ def _raw(event: Event, given: Mapping[str, Any]) -> str:
 
 
 def named(value: Any) -> str:
-    """Return a JSON value, such as an item of a game, as one line of text: "a, 3"."""
+    """Return a JSON value, such as an item in a game, as one line of text: "a, 3"."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):

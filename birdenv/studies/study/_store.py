@@ -73,7 +73,7 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return the value that is stored under a name. If there is none, store and return `value`."""
+        """Return the value stored under a name. If there is none, store and return `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
@@ -112,7 +112,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with a status, sorted by the time at which they got this status."""
+        """Return the people with a status, sorted by when they got this status."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -124,7 +124,7 @@ class Store(Database):
         return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
-        """Set a person's status, the time of the change, and further fields of `Person`."""
+        """Set a person's status, the time of the change, and other fields of `Person`."""
         names = "".join(f", {name} = ?" for name in fields)
         self.rows(
             f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
@@ -138,7 +138,7 @@ class Store(Database):
     # --- dialogues
 
     def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
-        """Store a new dialogue of waiting people, and change their status to `chat`.
+        """Store a new dialogue for waiting people, and change their status to `chat`.
 
         If one of the people is no longer waiting, change nothing and return False.
 
@@ -177,7 +177,7 @@ class Store(Database):
         ]
 
     def finished(self) -> list[StoredDialogue]:
-        """Return the dialogues that have ended, except deleted ones."""
+        """Return the dialogues that have ended, excluding deleted ones."""
         return self.dialogues("ended IS NOT NULL AND status IS NOT 'deleted'")
 
     def running(self) -> list[StoredDialogue]:
@@ -197,12 +197,12 @@ class Store(Database):
         return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
-        """Return the ids of all tasks about which a person has had dialogues."""
+        """Return the ids of all tasks that a person has had dialogues about."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each pair of a task and a kind of partner.
+        """Return the number of dialogues for each pair (task, kind of partner).
 
         Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is True.
         """
@@ -241,7 +241,7 @@ class Store(Database):
             dialogue: the id of the dialogue.
             number: the position of the move in the dialogue, from 1.
             seat: the seat that made the move.
-            cid: the browser's id of the move; None if a player made the move.
+            cid: the browser's id for the move; None if a player made the move.
             data: the data of the move as it was sent.
             event: the event of the move in the log.
             noted: the value of `Rules.noted` after the move, which a replay needs.
@@ -269,11 +269,11 @@ class Store(Database):
         ]
 
     def move_counts(self) -> dict[str, int]:
-        """Return the number of moves of each dialogue."""
+        """Return the number of moves in each dialogue."""
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return the number of words that the person in a seat wrote, without refused moves."""
+        """Return the number of words that the person in a seat wrote, not counting refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))
@@ -285,7 +285,7 @@ class Store(Database):
         self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
-        """Return the survey answers about a dialogue, by the seat of the person who answered."""
+        """Return the survey answers about a dialogue, keyed by the seat of the person who answered."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: self.parsed(answers) for seat, answers in rows}
 
@@ -314,7 +314,7 @@ def open_store(folder: Path) -> Store:
 
 @contextmanager
 def held_study(folder: Path) -> Iterator[None]:
-    """Lock a study's folder in the `with` block, because two servers would play the same dialogues.
+    """Lock a study's folder for the `with` block, so that two servers do not play the same dialogues.
 
     Raises:
         InputError: another server has locked the folder, or the folder cannot be used.

@@ -1,4 +1,4 @@
-"""Lead the people of a study from consent to completion code, and run their dialogues, without a network."""
+"""Lead a study's participants from consent to completion code, and run their dialogues, without a network."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ class Study:
         """Admit a person who has given consent.
 
         A person whom the platform sent earlier continues if the visit is the same, and if the person is not
-        connected with another browser.
+        connected with another browser. `external` is the person's id on a recruiting platform, and `platform`
+        contains the parameters that the platform sent; both can be missing.
 
         Raises:
             InputError: the id on the platform is in use, by another person or in another browser.
@@ -114,10 +115,11 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Check a person's comprehension, and return False if an answer is wrong.
+        """Check a person's answers to the comprehension check, and return False if an answer is wrong.
 
-        If all answers are right, the person goes to the waiting room. The second wrong try ends the person's
-        participation. A form that is sent twice counts once; `number` is the number of its try, from 0.
+        If all answers are right, the person goes to the waiting room. The second failed attempt ends the
+        person's participation. `answers` maps the index of each question to the index of the chosen option.
+        To count a form that is sent twice only once, pass `number`: the index of its attempt, from 0.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -141,6 +143,7 @@ class Study:
         """Play a person's move in the person's current dialogue.
 
         Nothing happens if the person is not in a dialogue, or if `dialogue` is the id of an earlier dialogue.
+        `cid` is the browser's id for the move, and `seconds` is the time that the person took to write it.
         """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:
@@ -156,7 +159,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """End the participation of a person who leaves. The partner is told, and may get another partner."""
+        """End the participation of a person who leaves. The partner is notified, and may be paired again."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -210,7 +213,7 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and kind of partner, without broken-off dialogues."""
+        """Return the number of dialogues for each task and kind of partner, excluding broken-off ones."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
@@ -281,7 +284,7 @@ class Study:
     def tick(self) -> list[RunningDialogue]:
         """Pair waiting people, enforce all time limits, and return the dialogues that have begun.
 
-        The limits of dialogues that are not in memory are not checked; `room` loads such a dialogue.
+        Limits are checked only for dialogues in memory; `room` loads a dialogue that is not.
         """
         with self._lock:
             begun = self._pair()

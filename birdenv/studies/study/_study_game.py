@@ -1,4 +1,4 @@
-"""Load the game of a study, and check that the players of the study can sit in its seats."""
+"""Load a study's game, and check that the study's players can sit in its seats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Return a game with its tasks for a study. `Game.with_people` has defaults for missing settings.
+    """Load a game and its tasks for a study. `Game.with_people` supplies defaults for missing settings.
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.
@@ -84,14 +84,14 @@ def _make_players_once(arena: Arena, config: StudyConfig) -> None:
 
 
 def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
-    """Return the seats in which people may sit."""
+    """Return the seats that people may sit in."""
     if config.seat is None or any(each.player is None for each in config.partners.values()):
         return game.seat_names
     return (game.seat_names[game.seat_index(config.seat)],)
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Store the game and the settings of a new study, or compare them with those of a study that continues.
+    """Store the game and the settings of a new study, or compare them with those of an existing study.
 
     Raises:
         InputError: the study was begun with a different game or different settings.

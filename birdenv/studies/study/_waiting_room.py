@@ -90,8 +90,8 @@ class WaitingRoom:
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
     People without a connection are not paired.
 
-    Running dialogues count for quotas until they break off. If running dialogues fill the quotas, people wait
-    for a free place. If finished dialogues fill the quotas, their participation ends as `full`.
+    Running dialogues count towards quotas unless they break off. If running dialogues fill the quotas, people
+    wait for a free place. If finished dialogues fill the quotas, their participation ends as `full`.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return the longest time, in seconds, for which a person must still wait; None without a limit."""
+        """Return the maximum time, in seconds, that a person must still wait; None if there is no limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 

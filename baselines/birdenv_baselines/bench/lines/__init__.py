@@ -1,1 +1,1 @@
-"""The lines of the table with the figures that they must reach, in one module for each subject."""
+"""The lines of the table, with the figures that they must reach, in one module per subject."""

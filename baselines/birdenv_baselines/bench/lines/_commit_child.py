@@ -1,8 +1,8 @@
 """Run one job with the birdenv on PYTHONPATH, and print the seconds that it took and its result.
 
 This is a program that is started by its path. It uses only functions that all commits since 5bcae79 have. Its
-argument is the folder from which birdenv must come. Its input is a JSON object with `game` and `repeats`, or
-with `folder` and `pairs`.
+argument is the folder that birdenv must be imported from. Its input is a JSON object with `game` and
+`repeats`, or with `folder` and `pairs`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Measure the time and the bytes of an episode, and the speed of the engines that run many episodes.
+"""Measure the time and the bytes per episode, and the speed of the engines that run many episodes.
 
-The cost of a client of a language model is measured in `models`.
+The cost of a language-model client is measured in `models`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STORE_BYTES: Final = 100_000_000  # of each node
 def lines(quick: bool) -> list[Line]:
     """Return the lines about engines; `quick` plays a tenth of the episodes with a model.
 
-    Ray plays the episodes with a model on two nodes, which are processes of this machine.
+    Ray plays the episodes with a model on two nodes, which are processes on this machine.
     """
     bar = Bar("at most", _MOST_MILLISECONDS)
     found = [Line("an episode of c-Interact, one after the other", "asks twice, no model", _alone)]

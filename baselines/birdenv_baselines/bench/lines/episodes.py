@@ -1,4 +1,4 @@
-"""Time whole episodes: BIRD episodes against a copy of the database for each task, and interactive ones."""
+"""Time whole episodes: BIRD episodes against copying the database for each task, and interactive ones."""
 
 from __future__ import annotations
 

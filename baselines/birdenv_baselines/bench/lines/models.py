@@ -1,6 +1,6 @@
-"""Compare the time of many simultaneous episodes with a language model with the time of the model alone.
+"""Compare how long many simultaneous language-model episodes take with how long the model alone takes.
 
-The model is a scripted server in a process of its own, which waits before every answer.
+The model is a scripted server in its own process, and waits before every answer.
 """
 
 from __future__ import annotations

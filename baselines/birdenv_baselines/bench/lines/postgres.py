@@ -1,8 +1,8 @@
-"""Time episodes on PostgreSQL against the way in which BIRD-Interact resets a database before each task.
+"""Time episodes on PostgreSQL against BIRD-Interact's way of resetting a database before each task.
 
 BIRD-Interact runs psql to end all sessions, then dropdb and createdb, each in a new process, and opens a new
-connection. The benchmark starts a server of its own, whose files are in the benchmark's folder, and uses no
-other server.
+connection. The benchmark starts its own server, with files in the benchmark's folder, and uses no other
+server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure what worker processes cost: the time of the first statement, and their number and memory."""
+"""Measure what worker processes cost: the time for the first statement, and their number and memory."""
 
 from __future__ import annotations
 

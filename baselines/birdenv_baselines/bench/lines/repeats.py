@@ -1,4 +1,4 @@
-"""Measure how much time the cache of query results saves when SQL is repeated.
+"""Measure how much time the query-result cache saves when SQL is repeated.
 
 Without the cache (`birdenv.databases.cache`), these lines do not reach their bars.
 """

@@ -1,4 +1,4 @@
-"""Time the scoring of 13 systems' answers to BIRD mini-dev by EX against the official script."""
+"""Time how fast 13 systems' answers to BIRD mini-dev are scored by EX, against the official script."""
 
 from __future__ import annotations
 

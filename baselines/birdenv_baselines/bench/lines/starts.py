@@ -1,4 +1,4 @@
-"""Time the start of an episode, until the first rows arrive, against a copy of the database file."""
+"""Time the start of an episode, until the first rows arrive, against copying the database file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_GROWTH: Final = 2.0
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines about starts; `quick` uses only the smallest database."""
+    """Return the lines about episode starts; `quick` uses only the smallest database."""
     sizes = [size for size in SIZES if size.label in _BARS][: 1 if quick else None]
     made = [
         Line(

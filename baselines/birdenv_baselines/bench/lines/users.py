@@ -1,4 +1,4 @@
-"""Measure the time in which the rule-based user answers a question that it has not been asked before."""
+"""Measure how long the rule-based user takes to answer a question that it has not been asked before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generate scenarios of Bargain from advertisements: the item for sale, and the target price of each seat."""
+"""Generate Bargain scenarios from advertisements: the item for sale, and the target price of each seat."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_PRICE: Final = 1e7
 
 
 class Listing(BaseModel):
-    """An advertisement from which scenarios are made.
+    """An advertisement that scenarios are generated from.
 
     Attributes:
         category: the category of the item.
         title: the title.
         price: the price in dollars.
-        description: the lines of the description; a file may have them as one string.
+        description: the lines of the description; a file can give them as one string.
         images: the names of the images; may be empty.
         post_id: the id of the advertisement; empty if it has none.
     """
@@ -87,8 +87,15 @@ def generate(
 
     All pairs of an advertisement and a discount are used, in random order, before a pair is repeated. The
     seller's target is the advertised price. The buyer's target is the advertised price times the discount,
-    rounded down, and the buyer sees only the first half of the description. The prices of built-in
+    rounded down, and the buyer sees only the first half of the description. The prices in built-in
     advertisements are varied at random; other prices are kept.
+
+    Args:
+        number: the number of scenarios.
+        seed: the seed of all random choices.
+        discounts: the ratios of the buyer's target to the advertised price.
+        listings: the advertisements.
+        attributes: the attributes of the scenarios; None for the standard attributes.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

@@ -105,7 +105,7 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
 
 
 class BargainRules(TwoSeats):
-    """The rules and the state of an episode of Bargain.
+    """The rules and state of a Bargain episode.
 
     The episode ends when an offer is accepted or rejected, or when a seat walks away.
     """
@@ -172,7 +172,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """The required fields of a seat's knowledge. Files may contain further fields."""
+    """The required fields of a seat's knowledge. Files can contain additional fields."""
 
     personal: _Personal
     item: _Item
@@ -209,7 +209,7 @@ class BargainSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
+    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.

@@ -1,4 +1,4 @@
-"""Generate scenarios of MutualFriends: two lists with exactly one friend in common."""
+"""Generate MutualFriends scenarios: two lists with exactly one friend in common."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def generate(
         schema: the attributes and their values.
         number: the number of scenarios.
         seed: the seed of all random choices.
-        items: the smallest and the largest number of items in a seat's list.
-        attributes: the smallest and the largest number of attributes.
-        alphas: the values of alpha from which the generator draws.
+        items: the minimum and maximum number of items in a seat's list.
+        attributes: the minimum and maximum number of attributes.
+        alphas: the values of alpha that the generator draws from.
 
     Raises:
         InputError: the schema has too few values or attributes.

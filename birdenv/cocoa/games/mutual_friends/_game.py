@@ -78,7 +78,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class MutualFriendsRules(TwoSeats):
-    """The rules and the state of an episode of MutualFriends.
+    """The rules and state of a MutualFriends episode.
 
     The episode ends when the latest selection of each seat is the same friend.
     """
@@ -165,7 +165,7 @@ class MutualFriendsSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios of a file, or generated scenarios if no file is set.
+    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
 
     Raises:
         InputError: a file or a setting cannot be used.
