@@ -29,7 +29,7 @@ EXPANSION = 100
 """An archive may expand to this many times its own size, plus one megabyte."""
 
 MOST_FILES = 100_000
-"""The largest number of files in an archive."""
+"""The maximum number of files in an archive."""
 
 _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clone: -e '.[fetch]')"
 

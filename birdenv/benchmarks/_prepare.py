@@ -52,7 +52,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Return the fields that lack ground truth, each with the number of tasks, as text; "" for none.
+    """Describe which ground-truth fields are missing, and from how many tasks; return "" if none are missing.
 
     Only Management tasks and Management follow-ups need test cases.
     """

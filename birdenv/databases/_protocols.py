@@ -70,10 +70,10 @@ class EpisodeDatabase(Protocol):
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and save the committed contents as a value for `restore`."""
+        """Roll back any open transaction and return a checkpoint of the committed contents."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Restore the contents of a checkpoint. Return an error if that fails, or None."""
+        """Restore the contents of a checkpoint. Return None, or an error if this fails."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""

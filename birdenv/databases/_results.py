@@ -170,8 +170,8 @@ class Allowance:
         rows: maximum number of rows.
         seconds: time limit in seconds, of processor time if the engine reports it (see `Limits`).
         bytes: maximum memory for the rows.
-        in_all: if the statement is one of several that share a time limit, that limit in seconds (`seconds`
-            is then the remaining time); otherwise 0.
+        in_all: the time limit in seconds that several statements share, if this statement is one of them;
+            `seconds` is then the time that remains. 0 if there is no shared limit.
         wall_seconds: wall-clock limit in seconds, if `seconds` is processor time.
     """
 

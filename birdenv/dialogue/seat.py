@@ -207,17 +207,18 @@ class Seat:
 
     Attributes:
         name: the name of the seat, such as `system`, `user` or `buyer`.
-        actions: the actions of the seat. The index of an action is its `kind` in action spaces, so append new
-            actions.
-        voices: the names of all possible senders of messages to the seat, ending with the house (birdenv
+        actions: the actions of the seat. The index of an action is its `kind` in action spaces, so add new
+            actions only at the end.
+        voices: the names of everyone who can send messages to the seat; the last is the house (birdenv
             itself). The index of a name is the `sender` in observations.
-        gauges: the maximum value of each limited resource, such as `turns_left` or `budget`, by name. In an
-            observation space, an integer becomes a `Discrete`, and any other number a `Box`.
+        gauges: the maximum value of each limited resource, keyed by its name, such as `turns_left` or
+            `budget`. In an observation space, an integer becomes a `Discrete`, and any other number a `Box`.
         phases: the maximum number of phases in an episode.
         waits: True if the player may wait instead of moving.
         items: the maximum number of choices for a field of the kind `item`.
-        guide: an explanation of the game for a person in the seat; models and programs get the instruction.
-        words: the text that web pages show to a person in the seat.
+        guide: an explanation of the game, which a person in the seat sees instead of the instruction for
+            models and programs.
+        words: the labels and sentences of the web page on which a person plays the seat.
     """
 
     name: str

@@ -301,7 +301,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return how many seconds the header `Retry-After` (a number or a date) says to wait, or None."""
+    """Return the seconds to wait according to the header `Retry-After`; None if it is missing or invalid."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

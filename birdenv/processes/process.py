@@ -75,7 +75,9 @@ class Channel(abc.ABC):
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return its death. If no reason is given, the exit code provides it."""
+        """Kill the process, and return a `Death` that says how it ended. The reason defaults to one derived
+        from the exit code. Set `was_late` if the process exceeded a time limit.
+        """
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -235,7 +237,9 @@ class ChildProcess(Channel):
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return its death. If no reason is given, the exit code provides it."""
+        """Kill the process, and return a `Death` that says how it ended. The reason defaults to one derived
+        from the exit code. Set `was_late` if the process exceeded a time limit.
+        """
         self.kill()
         if reason:
             return Death(reason, was_late)

@@ -21,7 +21,7 @@ from birdenv.runs.episodes import RunEpisodes
 
 _COOKIE: Final = "view"
 _MOST_OPEN: Final = 4
-"""The largest number of runs whose databases are kept open."""
+"""The maximum number of runs whose databases are kept open."""
 
 _Version = tuple[int, ...]
 

@@ -16,7 +16,7 @@ from birdenv.runs.episodes import RunEpisodes
 from birdenv.runs.summaries import Estimate, Outcome, RunReport, recorded_run, report
 
 LONGEST_TEXT: Final = 10_000
-"""The largest number of characters of one text in a page; the files of the run have the whole text."""
+"""The maximum number of characters of one text in a page; the files of the run have the whole text."""
 
 _CULPRITS: Final = ("agent", "user", "benchmark")
 _UNSAFE: Final = re.compile("[<\u2028\u2029\ud800-\udfff]")

@@ -198,10 +198,11 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return a page that asks for confirmation before the browser switches to another person.
+    """Return a page that asks the visitor to confirm before this browser starts acting as a different
+    participant.
 
     Args:
-        action: the address that the page sends the confirmation to.
+        action: the URL that the confirmation form posts to.
     """
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 

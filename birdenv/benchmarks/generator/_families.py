@@ -130,7 +130,7 @@ Values = Mapping[str, Sequence[Any]]
 """The sorted values of an entity's quantities in the database, by key, without NULLs."""
 
 MOST_CANDIDATES: Final = 12
-"""The largest number of candidates of a family."""
+"""The maximum number of candidates of a family."""
 _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quantity's values
 
 

@@ -194,7 +194,7 @@ def add_r_ves(
 
     Args:
         directory: the run folder.
-        tasks: the tasks of the run, which have the gold.
+        tasks: the run's tasks, including the gold SQL.
         records: the lines of the run's runs.jsonl.
         runs: the number of times that each query runs.
     """

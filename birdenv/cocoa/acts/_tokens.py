@@ -19,7 +19,7 @@ ANY_WORD: Final = "<any word>"
 TALK: Final = "message"
 COUNT: Final = "{count}"
 _MOST_WORDS: Final = 60
-"""The largest number of words in a message that the seat generates."""
+"""The maximum number of words in a message that the seat generates."""
 _MOST_CHARACTERS: Final = 1000
 """The number of characters of a message that are read; the rest of a longer message is ignored."""
 _WORD: Final = re.compile(r"\{[^{}\s][^{}]*\}|\w+(?:['’]\w+)*|[^\w\s]")

@@ -29,7 +29,7 @@ _FILES: Final = ("scenarios", "schema_file", "listings")
 
 
 class ScenarioSettings(Settings):
-    """Settings of CoCoA's games."""
+    """Settings shared by all CoCoA games."""
 
     scenarios: str | None = pydantic.Field(None, description="File of scenarios (default: generated ones).")
     limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
@@ -75,12 +75,14 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
+        """Return the schema for generated scenarios and for files without attributes; None if the game has
+        none.
+        """
         return None
 
 
 class SchemaSettings(ScenarioSettings):
-    """Settings of a game whose scenarios can be generated from a custom schema."""
+    """Settings for a game whose scenarios can be generated from a custom schema."""
 
     schema_file: str | None = pydantic.Field(
         None, description="Schema for generated scenarios (default: a small one)."
@@ -220,7 +222,7 @@ def _why(error: ValueError, kbs: Sequence[Any]) -> str:
 
 
 def new_id(rng: Any, prefix: str = "S_") -> str:
-    """Return a random id in CoCoA's style: a prefix, and 16 letters and digits."""
+    """Return a random id in CoCoA's style: a prefix followed by 16 letters and digits."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     return prefix + "".join(rng.choices(letters, k=16))
 

@@ -157,7 +157,7 @@ class Kind(BaseModel):
 
 
 class DealSettings(ScenarioSettings):
-    """Settings of DealOrNoDeal."""
+    """Settings for DealOrNoDeal."""
 
     def generated(self) -> list[Scenario]:
         return generate(self.number, self.scenario_seed)

@@ -156,11 +156,11 @@ class PostgresDatabase(ScannedDatabase):
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and save the committed contents as a value.
+        """Roll back any open transaction and return a checkpoint of the committed contents.
 
-        The checkpoint can be passed to `restore` here, or in another episode of this process on the same
-        template. It does not include temporary tables, settings and locks: the episode continues in a new
-        session without them.
+        The checkpoint can be passed to `restore` on this episode, or on any other episode that this process
+        plays on the same template. It does not include temporary tables, settings or locks: the episode
+        continues in a new session without them.
         """
         self._check_open()
         if self._private is None:
@@ -178,7 +178,7 @@ class PostgresDatabase(ScannedDatabase):
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
         """Restore the contents of a checkpoint, discarding all other changes.
 
-        Raises `ValueError` if the checkpoint belongs to another database, version or engine.
+        Raises `ValueError` if the checkpoint belongs to a different database, version or engine.
         """
         self._check_open()
         if not isinstance(checkpoint, Snapshot) or checkpoint.version != self._around.copies:

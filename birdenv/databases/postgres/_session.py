@@ -109,7 +109,7 @@ class Session:
         self._connection.close()
 
     def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
-        """Run birdenv's own statements. Return the first error, or None."""
+        """Run birdenv's own statements. Return the first error, or None if all succeed."""
         failure = None
         for answer in self._connection.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)

@@ -136,11 +136,11 @@ class SqliteDatabase(ScannedDatabase):
             return self._state(connection, like, deadline)
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Roll back any open transaction, and save the committed contents as a value.
+        """Roll back any open transaction and return a checkpoint of the committed contents.
 
-        The checkpoint can be passed to `restore` here, or in another episode on the same file. It does not
-        include temporary tables and pragmas: the episode continues in a new session without them. If the
-        pages that the episode has changed exceed `limits.bytes`, the result is an error.
+        The checkpoint can be passed to `restore` on this episode, or on any other episode on the same file.
+        It does not include temporary tables or pragmas: the episode continues in a new session without them.
+        If the pages that the episode has changed exceed `limits.bytes`, the result is an error.
         """
         self._check_open()
         if self._image is None or self._private is None:
@@ -161,7 +161,8 @@ class SqliteDatabase(ScannedDatabase):
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
         """Restore the contents of a checkpoint, discarding all other changes.
 
-        Raises `ValueError` if the checkpoint belongs to another file, or to another version of this file.
+        Raises `ValueError` if the checkpoint belongs to a different file, or to a different version of this
+        file.
         """
         self._check_open()
         if checkpoint.version != self._file.version:

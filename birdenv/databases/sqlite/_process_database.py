@@ -94,7 +94,7 @@ class ProcessDatabase(EpisodeDatabase):
         return cast("DatabaseState | QueryError", self._ask("state", like))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Save the committed contents as a value, as `SqliteDatabase.checkpoint` does."""
+        """Return a checkpoint of the committed contents, as `SqliteDatabase.checkpoint` does."""
         made = cast("Checkpoint | QueryError", self._ask("checkpoint"))
         if isinstance(made, Checkpoint):
             self._start = made if made.size else None

@@ -1,6 +1,6 @@
 """Define the jobs, rules and grades of the c-Interact grader, and prepare databases for grading.
 
-`GradingRules` are the rules in which the published c-Interact graders and birdenv differ. A `GradingJob` is
+`GradingRules` are the rules on which the published c-Interact graders and birdenv differ. A `GradingJob` is
 one phase of a task to grade, and a `Grade` is the result. `prepare_gold` and `prepare_prediction` bring a
 fresh copy of the database into its state at the start of a phase, and `clean_up` runs the task's clean-up
 statements after a script.
@@ -100,9 +100,9 @@ class GradingJob:
         gold: the gold statements.
         conditions: the conditions for comparing rows.
         setup: SQL that brings a pristine copy into the task's starting state.
-        base_gold: in a follow-up, SQL that runs after `setup` and brings the gold's copy into its starting
+        base_gold: in a follow-up, SQL that runs after `setup` and puts the gold's copy into its starting
             state.
-        base_pred: in a follow-up, SQL that runs after `setup` and brings the prediction's copy into its
+        base_pred: in a follow-up, SQL that runs after `setup` and puts the prediction's copy into its
             starting state.
         cleanup: statements that run after each of the three scripts above, and after a Management script.
             Their errors are ignored, because they were written for the state that the gold leaves.
@@ -208,9 +208,9 @@ def compared(outcome: RowsComparison, gold: QueryResult, pred: QueryResult, flag
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Bring the gold's copy of the database into its state at the start of the phase.
+    """Put the gold's copy of the database into the state required at the start of the phase.
 
-    Return an `infra_error` grade if that fails, or None.
+    Return None, or an `infra_error` grade if this fails.
     """
     failure = _run_whole(database, job.setup)
     if failure is not None:

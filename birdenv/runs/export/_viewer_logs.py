@@ -1,4 +1,4 @@
-"""Export episodes for the viewers of other tools: as Inspect logs or ATIF trajectories."""
+"""Export episodes as Inspect logs or ATIF trajectories, which third-party viewers can open."""
 
 from __future__ import annotations
 

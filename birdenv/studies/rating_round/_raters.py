@@ -181,7 +181,7 @@ class Ratings:
         return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
-        """Return how many items a rater has judged, and the maximum number that the rater may judge."""
+        """Return how many items a rater has judged, and the maximum they may judge."""
         most = len(self.items) if self.config.most is None else min(self.config.most, len(self.items))
         return sum(self.store.begun(rater).values()), most
 

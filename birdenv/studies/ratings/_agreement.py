@@ -20,7 +20,7 @@ Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
 
 FEWEST: Final = 5
-"""The smallest number of dialogues or raters for an interval; resamples of fewer show only the extremes."""
+"""The minimum number of dialogues or raters for an interval; resamples of fewer show only the extremes."""
 _RESAMPLES: Final = 500
 _POINT: Final = 1e-9  # narrower intervals count as points
 _LONGEST_NAME: Final = 40

@@ -14,7 +14,7 @@ from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
 LONGEST = 60_000
-"""The largest number of characters in a tool's answer. No answer in the public benchmarks is longer."""
+"""The maximum number of characters in a tool's answer. No answer in the public benchmarks is longer."""
 
 
 def look_up(

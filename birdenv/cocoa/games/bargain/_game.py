@@ -179,7 +179,7 @@ class Knowledge(BaseModel):
 
 
 class BargainSettings(SchemaSettings):
-    """Settings of Bargain."""
+    """Settings for Bargain."""
 
     discounts: tuple[float, ...] = pydantic.Field(
         DISCOUNTS,

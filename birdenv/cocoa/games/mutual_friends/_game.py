@@ -25,7 +25,7 @@ from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 from birdenv.errors import InputError
 
 MOST_ITEMS: Final = 20
-"""The largest number of friends in a list."""
+"""The maximum number of friends in a list."""
 
 SELECT: Final = Action(
     "select", (Field("item", "item"),), "Select the friend of yours that you think is on both lists."
@@ -126,7 +126,7 @@ _MOST_ALPHA: Final = 1000
 
 
 class MutualFriendsSettings(SchemaSettings):
-    """Settings of MutualFriends."""
+    """Settings for MutualFriends."""
 
     cross_talk: bool = pydantic.Field(True, description="Both seats may speak at any time, not only in turn.")
     items: tuple[int, int] = pydantic.Field(

@@ -177,7 +177,7 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a dump file in one transaction. Return the error, or None.
+    """Run a dump file in one transaction. Return None, or an error if this fails.
 
     Statements that add foreign keys are not run, but passed to `later` together with the path.
     """
