@@ -34,10 +34,10 @@ class CheckedSettings(BaseModel):
 
 
 def check_names(settings: type[BaseModel], owner: str, values: Mapping[str, Any]) -> None:
-    """Check that all values have names of settings.
+    """Check that every name is the name of a setting.
 
     Raises:
-        InputError: there is no setting with such a name; the message lists the names.
+        InputError: a name is unknown; the message lists the known names.
     """
     for name in values:
         if name not in settings.model_fields:
@@ -86,7 +86,7 @@ def bounds_in_words(field: FieldInfo) -> str:
 
 
 def read_as(model: type[M], record: Any, where: object) -> M:
-    """Check the record of a file, and return it as an object of the class `model`.
+    """Validate a record from a file, and return it as an instance of `model`.
 
     Raises:
         InputError: a field is missing or wrong; the message begins with `where` and names the first such

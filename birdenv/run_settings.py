@@ -22,7 +22,7 @@ class RunSettings(CheckedSettings):
 
     Attributes:
         episodes: the number of episodes to play, starting with the first; None to play all episodes.
-        options: the players' options, by name.
+        options: the players' options, keyed by name.
         models: the settings of the language models.
     """
 

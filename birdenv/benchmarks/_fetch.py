@@ -86,7 +86,7 @@ class Published(_Record):
         dumps: the place that has the PostgreSQL dumps; None if there are none.
         ground_truth: the subject line for an e-mail that asks the authors for the ground truth; None if the
             ground truth is public.
-        seen: the digests of the files in the edition that birdenv was tested with, by file name.
+        seen: the digests of the files in the edition that birdenv was tested with, keyed by file name.
     """
 
     title: str

@@ -95,7 +95,7 @@ class PreparationReport:
         problems: problems that have to be fixed.
         warnings: potential problems that a person should look at.
         figures: named counts, such as the number of records.
-        defects: the reasons why a task's gold is defective, by task id. They do not quote the gold.
+        defects: the reasons why a task's gold is defective, keyed by task id. They do not quote the gold.
     """
 
     problems: tuple[Problem, ...]
@@ -126,7 +126,7 @@ class PreparationReport:
     def lines(self, most: int = 20) -> list[str]:
         """Return the report as lines of text.
 
-        At most `most` of each are listed: problems, defects and warnings.
+        It lists at most `most` problems, `most` defects and `most` warnings.
         """
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]

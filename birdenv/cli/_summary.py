@@ -172,7 +172,7 @@ def compare(
     """Compare runs on the same tasks.
 
     Compares each run with the first run, task by task. Shows the figures of both runs, the difference with
-    its 95 % interval, and the p value.
+    its 95% interval, and the p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """

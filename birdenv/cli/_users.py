@@ -129,8 +129,8 @@ def leak(
     """Ask a user vague questions and questions about columns, and measure what it reveals.
 
     The questions are drawn from a grammar, with a new seed each time unless --seed is given. Exit code 1 if
-    the user reveals too much: an annotated point of a task with several points, more than 10 % of the parts
-    of the gold SQL, or which columns the gold SQL uses.
+    the user reveals too much: an annotated point of a task with several points, more than 10% of the parts of
+    the gold SQL, or which columns the gold SQL uses.
     """
     folder = None if data_dir is None else str(data_dir)
     models = choices(context).models

@@ -145,7 +145,7 @@ class Checkpoint:
     Attributes:
         version: the identity of the unchanged database; on SQLite, a `FileId`.
         size: size of the changed database in bytes; 0 if the episode has changed nothing.
-        pages: the contents of the changed pages, by their offset in the file.
+        pages: the contents of the changed pages, keyed by their offset in the file.
     """
 
     version: ContentId

@@ -89,7 +89,7 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
         name: the name of a registered game, such as `c-interact`, `a-interact` or `bird`, or a `Game`.
         models: the endpoints and keys for players that are language models (`birdenv.llm.ModelSettings`); by
             default, they come from environment variables and `.env`.
-        **settings: the game's settings, by name. The name of a seat sets its player: a spec (`rule`,
+        **settings: the game's settings. An argument named after a seat sets its player: a spec (`rule`,
             `module:factory`), a player, a function from a view to a move, or None if the caller answers.
 
     Raises:
@@ -113,7 +113,7 @@ class Arena:
         game: the declaration of the game.
         settings: the settings of the game.
         ids: the ids of the tasks, in file order.
-        players: the player of each seat as given to `make_game`, by the index of the seat.
+        players: the player of each seat as given to `make_game`, keyed by the index of the seat.
     """
 
     def __init__(

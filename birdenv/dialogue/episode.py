@@ -132,7 +132,7 @@ class Episode:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return the model usage that the players in the other seats report, by seat name."""
+        """Return the model usage that the players in the other seats report, keyed by seat name."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))

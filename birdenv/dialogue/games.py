@@ -157,7 +157,7 @@ class Game:
         title: a line that describes the game to people.
         study_title: the title of the pages that study participants see.
         evaluated: the index of the evaluated seat.
-        players: the specs of the default players in the other seats, by the index of the seat.
+        players: the specs of the default players in the other seats, keyed by the index of the seat.
         read_text: a function that converts a model's text in the game's markup to a move; None if the game
             has no markup.
         markup_help: the text that tells a model how to write a move in the game's markup.
@@ -165,7 +165,7 @@ class Game:
         survey: the questions that people answer after an episode.
         measures: what run summaries and comparisons measure; by default, the mean reward.
         display: the parts of a recorded episode to show in addition to the dialogue.
-        with_people: the default settings that differ when a person plays a seat, by seat name.
+        with_people: the default settings that differ when a person plays a seat, keyed by seat name.
     """
 
     name: str

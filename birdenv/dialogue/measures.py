@@ -72,10 +72,10 @@ class Details:
     """Everything in a run summary except the means over episodes.
 
     Attributes:
-        figures: additional entries for `overall.json`, by key.
+        figures: additional entries for `overall.json`.
         lines: lines of text about these figures, to show after the table of measures.
         notes: sentences to show at the end of the summary.
-        screen: additional lines for the first screen of the summary, by topic.
+        screen: additional lines for the first screen of the summary, keyed by topic.
         reference: the exact lines that the reference implementation would print.
     """
 
@@ -93,8 +93,8 @@ class GameMeasures:
     Attributes:
         measures: the measures of every run, in display order.
         optional: returns the measures that only some runs have, given the public records of a run.
-        groups: returns the names of the groups that a task belongs to, by kind of group. The arguments are
-            the public and the private record of an episode; if there is no private record, it is empty.
+        groups: returns the names of the groups that a task belongs to, keyed by kind of group. The arguments
+            are the public and the private record of an episode; if there is no private record, it is empty.
         group_titles: the title of the table for each kind of group, such as `By difficulty`.
         group_order: the names of groups that come first in a table, in this order. Other groups follow,
             sorted by name.

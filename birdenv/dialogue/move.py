@@ -139,12 +139,12 @@ class View(NamedTuple):
         sender: the last sender of the message, such as `user`, `database` or `judge`.
         legal: the names of the actions that are possible now; empty while the seat may not act.
         phase: the current phase of the episode, counted from 1.
-        gauges: how much is left of each limited resource, such as `turns_left`, by name.
+        gauges: how much is left of each limited resource, such as `turns_left`, keyed by name.
         heard: the events that this seat has seen, oldest first.
         waits: True if another seat may act as well, so the player can wait (return None).
         kb: the seat's knowledge as JSON data, which `instruction` contains as text; None for no data.
         choices: the possible values for a field of the kind `item`.
-        extras: additional public values from the game, such as candidate statements, by name.
+        extras: additional public values from the game, such as candidate statements, keyed by name.
     """
 
     seat: int

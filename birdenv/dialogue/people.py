@@ -28,7 +28,7 @@ class ActionWords:
         done: the report of the action in the conversation. If the action has a text, the report follows the
             person's name ("ran this SQL"). Otherwise, it is a separate line in which `{field}` stands for the
             value of a field; people who may not see the value read only the part before the colon.
-        fields: the labels of the action's fields, by name.
+        fields: the labels of the action's fields, keyed by name.
         question: the question that the person must confirm before the action; empty if the action needs no
             confirmation, because it can be undone or repeated.
     """
@@ -46,7 +46,7 @@ class SeatWords:
     """The text on the page for a person in a seat.
 
     Attributes:
-        actions: the text for each action, by action name.
+        actions: the text for each action, keyed by action name.
         voices: the name that people see for each message sender, by the sender's name in the game.
         ends: a sentence about how the conversation ended, for each final status of the episode.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means

@@ -124,7 +124,7 @@ class Rules(ABC):
         return 1
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        """Return how much a seat has left of each limited resource, such as turns, by name."""
+        """Return how much a seat has left of each limited resource, such as turns, keyed by name."""
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
@@ -132,11 +132,11 @@ class Rules(ABC):
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the maximum sensible value of each number field, by name, to bound the action space."""
+        """Return the maximum sensible value of each number field, keyed by name, to bound the action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
-        """Return additional values that a seat may see, such as candidate statements, by name."""
+        """Return additional values that a seat may see, such as candidate statements, keyed by name."""
         return {}
 
     def knowledge(self, seat: int) -> Any:
@@ -170,7 +170,7 @@ class Rules(ABC):
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return the durations that were measured in the episode, by name, in seconds."""
+        """Return the durations that were measured in the episode, keyed by name, in seconds."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)

@@ -61,7 +61,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
             every reset and step.
         sampling: which tasks a reset draws if it has no options, and how often; see `sample_tasks`.
-        **settings: the settings of the game, and the players in the other seats, by seat name.
+        **settings: the game's settings, and the players in the other seats as arguments named after the
+            seats.
 
     Attributes:
         kinds: the names of the seat's actions. The index of a name is the `kind` of an action.

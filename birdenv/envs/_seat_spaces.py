@@ -97,7 +97,7 @@ class SeatSpaces:
         Args:
             action: a member of the space `actions`, or a `Move`.
             choices: the values that the field `item` selects from.
-            scale: the maximum of each numeric field in this episode, by name; by default, the declared
+            scale: the maximum of each numeric field in this episode, keyed by name; by default, the declared
                 maximum.
 
         Raises:

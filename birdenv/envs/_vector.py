@@ -60,7 +60,8 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
             action of each episode, so it is only available with `vectorization_mode="sync"`.
         sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
-        **settings: the settings of the game, and the players in the other seats, by seat name.
+        **settings: the game's settings, and the players in the other seats as arguments named after the
+            seats.
 
     Attributes:
         kinds: the names of the seat's actions. The index of a name is the `kind` of an action.

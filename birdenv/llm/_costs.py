@@ -107,7 +107,7 @@ class Account:
         cost_usd: the cost in US dollars, as far as prices are known.
         unpriced: the number of calls with an unknown cost.
         unmetered: the number of calls with an unknown token count.
-        troubles: the number of failed requests, by kind of failure.
+        troubles: the number of failed requests, keyed by kind of failure.
     """
 
     calls: int = 0

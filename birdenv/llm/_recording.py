@@ -124,7 +124,7 @@ class CallFile:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def by_episode(self) -> dict[str, list[str]]:
-        """Return the keys of each episode's calls, by episode (see `episode_of`)."""
+        """Return the keys of each episode's calls, keyed by episode (see `episode_of`)."""
         found: dict[str, list[str]] = {}
         for key, line in self._lines.items():
             found.setdefault(episode_of(line.scope), []).append(key)

@@ -1,4 +1,4 @@
-"""Plot the figures from one or several runs as points with 95 % intervals, or as curves over a setting.
+"""Plot the figures from one or several runs as points with 95% intervals, or as curves over a setting.
 
 Plots need the extra `report`.
 """

@@ -79,7 +79,7 @@ def run_episodes(
         repeats: the number of episodes to play for each task.
         output: the folder to make the run folder in; if None, the records are not kept on disk.
         resume: the folder of a run to continue; pass it instead of `output`.
-        options: settings for players, by name.
+        options: settings for players, keyed by name.
         progress: a function that is called after each episode with the episode's public record.
         models: endpoints, budgets and recordings of language models.
         engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a

@@ -184,7 +184,7 @@ class RunDirectory:
         """Append the records of a finished episode.
 
         Args:
-            records: the record for each stream, by stream name.
+            records: the record for each stream, keyed by stream name.
         """
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:

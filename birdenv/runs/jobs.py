@@ -134,8 +134,8 @@ class Work:
         players: the spec of each seat's player; for an empty seat, ""; for an object, the name of the class.
         run: the settings of the run.
         folder: the working directory of the run, which a worker enters if the folder exists.
-        contents: digests of the run's data and code, by name. Every worker must have the same data and code.
-            Empty if all jobs are played in the run's process.
+        contents: digests of the run's data and code, keyed by name. Every worker must have the same data and
+            code. Empty if all jobs are played in the run's process.
     """
 
     key: str

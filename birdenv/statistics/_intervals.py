@@ -1,6 +1,6 @@
 """Compute rates, means over clusters and paired differences, and resample clusters for other statistics.
 
-Intervals are 95 % intervals, and tests are two-sided. Use Wilson's interval (`wilson`) for a rate over
+Intervals are 95% intervals, and tests are two-sided. Use Wilson's interval (`wilson`) for a rate over
 independent tasks, and Newcombe's interval (`paired_difference`) and McNemar's test (`mcnemar`) for the
 difference between two rates on the same tasks. For all other statistics, whole clusters are resampled with
 replacement, because tasks on one database (or repeats of one task, or dialogues about one scenario) resemble
@@ -47,7 +47,7 @@ class Figure(NamedTuple):
 
     Attributes:
         value: the value, or None if the statistic is not defined.
-        interval: the 95 % interval, or None if there is none.
+        interval: the 95% interval, or None if there is none.
         why: the reason why there is no value or no interval, with no final full stop; otherwise empty.
     """
 
@@ -71,7 +71,7 @@ class Figure(NamedTuple):
 
 
 class BootstrapTest(NamedTuple):
-    """The 95 % interval of a mean, and the p-value for the hypothesis that the true mean is 0."""
+    """The 95% interval of a mean, and the p-value for the hypothesis that the true mean is 0."""
 
     interval: Interval
     p: float

@@ -151,6 +151,6 @@ def _try_number(fields: Mapping[str, str]) -> int | None:
 
 
 def _checked(fields: Mapping[str, str]) -> dict[int, int]:
-    """Return the answers to the comprehension check, by question."""
+    """Return the answers to the comprehension check, keyed by question."""
     found = ((_FIELD.fullmatch(name), value) for name, value in fields.items())
     return {int(name[1]): int(value) for name, value in found if name and _CHOICE.fullmatch(value)}

@@ -25,7 +25,7 @@ class GameFaultsError(BirdenvError):
     """The declaration or the rules of a game contain mistakes.
 
     Attributes:
-        faults: a description of each mistake, by name (see `check_game`).
+        faults: a description of each mistake, keyed by name (see `check_game`).
     """
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:

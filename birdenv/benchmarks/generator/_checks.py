@@ -25,7 +25,7 @@ class Checker:
     """A checker for families of generated tasks (`Family`) on one database.
 
     Attributes:
-        values: the values of each entity's quantities in the database, by the entity's table.
+        values: the values of each entity's quantities in the database, keyed by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -58,7 +58,8 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return a description of what is wrong with a family's tasks, or an empty string.
+        """Return a description of what is wrong with a family's tasks, or an empty string if they are
+        correct.
 
         The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
         must explain every ambiguous point when the agent asks about it.

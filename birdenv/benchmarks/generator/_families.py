@@ -65,7 +65,7 @@ class Entity(_Concept):
         table: the name of the table.
         alias: the alias of the table in all SQL expressions.
         show: the columns that identify a row, each with a description in words.
-        quantities: the quantities that can be shown and compared, by key.
+        quantities: the quantities that can be shown and compared, keyed by the keys in generated records.
         traits: vague adjectives, each with two or three meanings.
         measures: vague nouns, each with the keys of the two or three quantities that it can mean.
         fixed: adjectives with a single meaning, each with its SQL condition; null if the adjective restricts

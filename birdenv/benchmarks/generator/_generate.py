@@ -42,7 +42,7 @@ class Generated:
         records: the records of the tasks.
         new_forms: records of the same tasks, worded in sentence forms that are held out for testing.
         families: the names of the families.
-        dropped: the number of families that were left out, by reason.
+        dropped: the number of families that were left out, keyed by reason.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)

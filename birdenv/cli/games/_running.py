@@ -90,7 +90,7 @@ def run_game(
     Args:
         arena: the game.
         chosen: the options on the command line.
-        players: the specs of the other seats' players, by seat name.
+        players: the specs of the other seats' players, keyed by seat name.
         agent: the agent's spec; None to use the option `--agent`.
         changes: fields of `RunSettings` that override the options.
         extra: additional fields for `config.json`.

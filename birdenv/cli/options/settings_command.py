@@ -50,11 +50,11 @@ class Choices:
     """The values of all options on the command line.
 
     Attributes:
-        settings: the given settings of the game, by name.
-        players: the given players for the other seats, by seat name.
+        settings: the given settings of the game, keyed by name.
+        players: the given players for the other seats, keyed by seat name.
         groups: the values of each additional group of options, as an instance of the group's class.
         command: the name of the command.
-        given: the values of all options, by parameter name.
+        given: the values of all options, keyed by parameter name.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
@@ -95,8 +95,8 @@ def choices(context: typer.Context) -> Choices:
 class SettingsCommand(TyperCommand):
     """A command with an option for each setting of its game, and with additional groups of options.
 
-    The function of the command reads these options with `choices(context)`. Its own parameters are only the
-    arguments and options that no game and no group has.
+    The command's function reads these options with `choices(context)`. Its parameters are only the arguments
+    and options that belong to no game and no group.
     """
 
     game_name: ClassVar[str | None] = None

@@ -39,7 +39,7 @@ class Lexicon:
         kb: the seat's knowledge, as JSON data.
 
     Attributes:
-        values: the known values of each attribute, by the attribute's name.
+        values: the known values of each attribute, keyed by attribute name.
     """
 
     def __init__(self, kb: Any) -> None:
@@ -58,7 +58,7 @@ class Lexicon:
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
         if it is nearly the last price that the seat or its partner named. A price between these two prices
-        becomes, for example, `{~0.40}`: 40 % of the way from the seat's price to the partner's price. Any
+        becomes, for example, `{~0.40}`: 40% of the way from the seat's price to the partner's price. Any
         other price becomes a share of the seat's target price, such as `{$0.85}`.
         """
         if self._pattern is not None:

@@ -62,7 +62,7 @@ class DialogueTokens:
             Then both seats get the same tokens, except for the markers that show who is speaking.
 
     Attributes:
-        actions: the seat's actions, by name.
+        actions: the seat's actions, keyed by name.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:

@@ -50,8 +50,8 @@ class Transcripts:
             settings: the settings of the game, if the dialogues do not contain their tasks.
 
         Raises:
-            InputError: a dialogue has no scenario, belongs to another game, or has a task that is not in the
-                game.
+            InputError: a dialogue has no scenario, belongs to a different game, or has a task that is not in
+                the game.
         """
         self.game = game
         self.examples = examples

@@ -50,7 +50,7 @@ def read_dialogues(
         further: additional settings, which override those of a run or a study.
 
     Raises:
-        InputError: no path was given, a path cannot be read or belongs to another game, or there is no
+        InputError: no path was given, a path cannot be read or belongs to a different game, or there is no
             finished dialogue.
     """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios

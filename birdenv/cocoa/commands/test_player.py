@@ -67,7 +67,7 @@ def test_player(
     """Test players on recorded dialogues and in self-play.
 
     An act is an action with the intent of each sentence (ask, agree, ...) and the attributes that it mentions
-    (Company, price, ...). All intervals are 95 % intervals over the recorded dialogues or the tasks. The time
+    (Company, price, ...). All intervals are 95% intervals over the recorded dialogues or the tasks. The time
     per move is printed on standard error.
 
     \b

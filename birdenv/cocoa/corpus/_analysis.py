@@ -45,7 +45,7 @@ class Analysis:
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures for dialogues (or seats), by measure name.
+        """Return the figures for dialogues (or seats), keyed by measure name.
 
         Measures that do not apply to this corpus are left out.
         """
@@ -61,8 +61,8 @@ class Analysis:
     def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
         """Group dialogues (or seats) by several criteria, such as `game`, `players` or `outcome`.
 
-        The result maps each criterion to its groups by name. Criteria that give a single group or more than
-        40 groups are left out, except `seat`.
+        The result maps each criterion to its groups, keyed by group name. Criteria that give a single group
+        or more than 40 groups are left out, except `seat`.
         """
         found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
         for unit in units:

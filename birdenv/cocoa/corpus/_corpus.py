@@ -42,7 +42,7 @@ class CorpusDialogue:
         events: the log of the dialogue, including people's judgements of messages (`eval`).
         counts: counts from a run's private record: the task's `ambiguities`, the ambiguities that the user
             `disclosed`, and the questions of each kind; empty if there is no record.
-        surveys: people's answers to the survey, by the seat that the answers are about.
+        surveys: people's answers to the survey, keyed by the seat that the answers are about.
     """
 
     id: str
@@ -122,7 +122,7 @@ def _is_refused(event: Event) -> bool:
 
 
 def read_dialogues(path: Path) -> list[CorpusDialogue]:
-    """Return the finished dialogues in a file, in a run, or in another folder such as a study.
+    """Return the finished dialogues in a file, in a run, or in a different kind of folder, such as a study.
 
     Raises:
         InputError: the file or the folder cannot be read.

@@ -92,7 +92,7 @@ class Unit:
     Attributes:
         reading: the dialogue.
         seat: the seat; None for the whole dialogue.
-        values: the values of the measures, by name; measures without a value are missing.
+        values: the values of the measures, keyed by name; measures without a value are missing.
         groups: the dialogue's (or seat's) group for each criterion, such as `outcome`.
     """
 

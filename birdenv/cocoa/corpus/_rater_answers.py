@@ -33,7 +33,7 @@ class Rated:
 
     Attributes:
         report: statistics of the ratings; None if there are no ratings.
-        answers: the numeric answers to each question, by the rated dialogue, seat and player.
+        answers: the numeric answers to each question, keyed by the rated dialogue, seat and player.
     """
 
     report: CorpusRatings | None = None

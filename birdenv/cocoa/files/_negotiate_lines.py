@@ -40,7 +40,7 @@ class _View(NamedTuple):
         kbs: the knowledge of each seat.
         talk: who said what.
         ends: the seat that selected first.
-        choices: the shares that the line contains, by seat; None for a seat that walked away.
+        choices: the shares that the line contains, keyed by seat; None for a seat that walked away.
     """
 
     kbs: tuple[tuple[int, ...], ...]

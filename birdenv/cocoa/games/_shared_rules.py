@@ -75,9 +75,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for generated scenarios and for files without attributes; None if the game has
-        none.
-        """
+        """Return the schema for generated scenarios and for scenarios without attributes; by default, None."""
         return None
 
 

@@ -67,8 +67,8 @@ class MovePredictions:
         words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
             and the number of tokens; both are 0 if the player gives no word probabilities.
         own_words: like `words`, but only for the tokens of the seats' own moves.
-        selections: for each dialogue, the number of selections (an item, numbers, a price) that the player
-            predicted, and the number of all selections.
+        selections: for each dialogue, the number of selections (of an item, numbers or a price) that the
+            player predicted, and the number of all selections.
         seconds: the processor time of each move. It differs between runs, so `figures` leaves it out.
     """
 
@@ -96,7 +96,7 @@ class MovePredictions:
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return all results by name. Undefined results are None, or a figure without a value."""
+        """Return all results, keyed by name. Undefined results are None, or a figure without a value."""
         guessed, recorded, both = self.names
         rounded = {
             "action_accuracy": self._share(self.actions),

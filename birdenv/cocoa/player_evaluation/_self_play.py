@@ -54,7 +54,7 @@ class SelfPlay:
         self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
 
     def figures(self) -> dict[str, Any]:
-        """Return all results by name. Undefined results are None, or a figure without a value."""
+        """Return all results, keyed by name. Undefined results are None, or a figure without a value."""
         found = sum(self.successes)
         return {
             "dialogues": len(self.successes),

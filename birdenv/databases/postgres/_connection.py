@@ -98,7 +98,7 @@ _SLACK_BYTES: Final = 2**20
 
 
 class NonblockingConnection:
-    """A connection that runs one statement after another. Only one thread may use it at a time."""
+    """A connection that runs one statement at a time. Only one thread may use it at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection

@@ -67,8 +67,8 @@ class Session:
 
     Args:
         connection: the psycopg connection to use.
-        shown: for each name that differs from run to run, such as the name of a clone, the name that results
-            and messages show instead.
+        shown: the names that results and messages show, keyed by the names that they replace. The replaced
+            names, such as the names of clones, differ from run to run.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
@@ -96,7 +96,7 @@ class Session:
 
     @property
     def is_well(self) -> bool:
-        """Return whether the connection is alive, and the server has not announced that it shuts down."""
+        """Return whether the connection is alive, and the server has not announced that it is shutting down."""
         return self._connection.is_quiet
 
     @property

@@ -45,7 +45,7 @@ class PostgresSource:
     The loaded databases never change. In an episode, a database may become 1 GiB larger than its template
     (`MOST_GROWTH`), and a session may write 1 GB of temporary files. A statement that exceeds these limits is
     stopped with a `too_large` error, and the episode continues. On the embedded server, on Linux, a session
-    is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on other servers.
+    is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on external servers.
 
     Databases that were created for episodes are dropped when the source is closed or garbage-collected, or
     when the process ends. If the process is killed, the next source on the same server drops them.
@@ -233,6 +233,6 @@ class PostgresFolderSource(PostgresSource):
 
 
 def _find_dumps(folder: Path) -> dict[str, Dump]:
-    """Return the dumps in the folder or beside it, by database, without reading them."""
+    """Return the dumps in the folder or beside it, keyed by database, without reading them."""
     places = reversed(dump_places(folder))  # the nearest dump wins
     return {dump.db_id: dump for place in places for dump in find_dumps(place)}

@@ -3,7 +3,7 @@
 Statements leave nothing behind on a read-only connection. Therefore any number of episodes can take turns on
 a few connections, and the pages of the file are in memory only once.
 
-Files are mapped into memory, which makes large scans 20 to 33 % faster. If a file is truncated while it is
+Files are mapped into memory, which makes large scans 20 to 33% faster. If a file is truncated while it is
 mapped, the process that reads it is killed (SIGBUS).
 """
 

@@ -29,8 +29,8 @@ class TableText:
 
     Attributes:
         checks: the expressions of all CHECK constraints.
-        collations: the collations of columns, except `binary`, by column.
-        generated: the expressions of generated columns, by column.
+        collations: the collations of columns, except `binary`, keyed by column.
+        generated: the expressions of generated columns, keyed by column.
         conflicts: all ON CONFLICT clauses except `abort`, such as `unique (a , b): ignore`.
         deferred: the columns and the referenced table of each foreign key that is INITIALLY DEFERRED.
         autoincrement: whether the table has an AUTOINCREMENT column.
@@ -58,7 +58,7 @@ class IndexText:
 
 
 def read_table_text(sql: str) -> TableText:
-    """Return the properties that a stored CREATE TABLE statement declares; none for CREATE TABLE AS."""
+    """Return the properties that a stored CREATE TABLE statement declares. CREATE TABLE AS declares none."""
     body, _ = _parentheses(list(tokens(sql)))
     text = TableText(autoincrement="autoincrement" in map(_word, body))
     for definition in _split(body):

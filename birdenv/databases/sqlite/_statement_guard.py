@@ -107,9 +107,9 @@ class StatementGuard:
     def is_repeatable(self) -> bool:
         """Return whether the latest statement returns the same rows whenever it runs on the same contents.
 
-        The answer is based on the actions that SQLite reports when it compiles a statement, so the connection
+        The answer is based on the actions that SQLite reports when it prepares a statement, so the connection
         must not cache statements. Statements that read a virtual table never count as repeatable, because the
-        module may compile a statement of its own once, and use it for many statements.
+        module may prepare a statement of its own once and reuse it for many statements.
         """
         return not (self._private or self._may_vary)
 

@@ -47,7 +47,7 @@ class PlayerContext:
         brief: the private knowledge of the seat, such as the annotations for the simulated user; None for an
             evaluated seat.
         tasks: the public descriptions of all tasks in the file, in file order.
-        options: the run's settings for players, by name.
+        options: the run's settings for players, keyed by name.
         repeat: the number of this episode among several episodes of the task, from 0.
         legal: the names of the actions that are possible in the first move; empty if another seat begins.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players from

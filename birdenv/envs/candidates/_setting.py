@@ -139,7 +139,8 @@ class CandidateSetting:
         prices: the possible prices of a question.
         refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity.
         questions: the maximum number of questions in every task.
-        recorded: the statements in prediction files, by task id; None to use the candidates in the task file.
+        recorded: the statements in prediction files, keyed by task id; None to use the candidates in the task
+            file.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ class WatchedSource:
 
     Attributes:
         page: the shared memory page.
-        known: the errors of statements that have killed a worker, by the digest of the statement. Such
+        known: the errors of statements that have killed a worker, keyed by the digest of the statement. Such
             statements do not run again.
         was_late: whether a time limit ended a statement of this job.
         state_was_late: whether a time limit was reached while the state of a database was being read.

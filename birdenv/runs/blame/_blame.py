@@ -41,7 +41,7 @@ class RunBlame:
     Attributes:
         agent: the name of the agent.
         episodes: the number of episodes that count.
-        failed: for each failed episode, by name, the phase in which it failed and the cause.
+        failed: the phase in which each failed episode failed, and the cause, keyed by episode name.
         void: the episodes that do not count because another seat's player failed, with the name of that seat.
     """
 

@@ -146,7 +146,7 @@ def evaluate_pairs(
         pairs: the pairs to grade.
         grader: the grader for the pairs.
         config: settings to record in the summary.
-        versions: versions of other software to record in the summary, by software name.
+        versions: versions of third-party software to record in the summary, keyed by software name.
         progress: a function that is called after each pair.
         parallel: the number of pairs to grade at the same time.
 

@@ -284,8 +284,8 @@ def pairs_of_run(
     matched. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
 
     Args:
-        runs: the public record of each episode, by `instance_id`.
-        private: the private record of each episode, by `instance_id`.
+        runs: the public record of each episode, keyed by `instance_id`.
+        private: the private record of each episode, keyed by `instance_id`.
     """
     pairs: list[ScoredPair] = []
     for name, run in runs.items():

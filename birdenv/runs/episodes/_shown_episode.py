@@ -98,7 +98,7 @@ class ShownEpisode:
         reward: the reward of the evaluated seat.
         error: the error that ended the episode; empty if there was no error.
         request: the request to the agent at the start of the episode.
-        players: the name of each player, by seat name.
+        players: the name of each player, keyed by seat name.
         facts: other public fields of the record, such as the database and the difficulty.
         phases: the phases of the episode, each with its verdict.
         turns: the events of the dialogue.

@@ -51,7 +51,7 @@ class ResultRow:
         passed: True if the verdict is a success.
         message: the error message of the pipeline.
         status: birdenv's status of the episode, if the file has one.
-        groups: the groups that the task belongs to, such as its category, by kind of group.
+        groups: the groups that the task belongs to, such as its category, keyed by kind of group.
         questions: the numbers of the turns in which the user was asked a question.
         allowed: the number of allowed questions; None if it is not known.
         free: the number of questions that cost nothing.
@@ -72,7 +72,7 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return the results in a file with verdicts, by `instance_id`, or None if there is no such file."""
+    """Return the results in a file with verdicts, keyed by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
@@ -87,7 +87,7 @@ def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] |
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return the result of `keep` for each line, by `instance_id`, or None if there is no such file.
+    """Return the result of `keep` for each line, keyed by `instance_id`, or None if there is no such file.
 
     An incomplete last line is ignored. If a task has several lines, the last line counts. In both
     cases, a note is added to `notes`.
@@ -123,7 +123,7 @@ def read_rows(
 
 
 def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a task belongs to, by kind of group.
+    """Return the groups that a task belongs to, keyed by kind of group.
 
     Groups are read from the record or, if the record lacks the field, from the task's id.
     """

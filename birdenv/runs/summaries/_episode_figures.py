@@ -84,8 +84,8 @@ class Outcome:
         repeat: which repeat of the task this is, counting from 0.
         status: how the episode ended.
         database: the task's database, which is used to cluster tasks; None in games without databases.
-        groups: the names of the groups that the task belongs to, by kind of group.
-        values: the episode's value for each measure, by name; None if the episode has no value for it.
+        groups: the names of the groups that the task belongs to, keyed by kind of group.
+        values: the episode's value for each measure, keyed by name; None if the episode has no value for it.
     """
 
     instance_id: str

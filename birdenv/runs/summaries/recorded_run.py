@@ -213,7 +213,7 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
 
 
 def _further_fields(folder: Path) -> Mapping[str, Record]:
-    """Return the fields that other files of a run folder add to the public records, by episode name."""
+    """Return the fields that other files of a run folder add to the public records, keyed by episode name."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, score in read_speeds(folder).items():
         found[name]["r_ves"] = score

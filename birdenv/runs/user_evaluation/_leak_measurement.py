@@ -28,7 +28,7 @@ BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
 _FORMS: Final[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vague_questions.json").read_text(encoding="utf-8")
 )
-"""Forms of questions and the words in them, by kind; for `languages`, forms with the words of each."""
+"""Forms of questions and the words in them, keyed by kind; for `languages`, forms with the words of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class HeardAnswer:
         call: how the user classified the question, from the private log.
         target: the term or segment that the question was about, from the private log.
         guard: why the leak guard stopped the answer, from the private log; empty if it did not.
-        faults: the number of faults that the user's model made in this answer, by kind.
+        faults: the number of faults that the user's model made in this answer, keyed by kind.
     """
 
     text: str

@@ -124,7 +124,7 @@ _SHOWN = 12
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
     """Return tables of right and wrong answers, broken down by the questions' class, style and author.
 
-    The intervals are Wilson's 95 % intervals, and treat questions as independent.
+    The intervals are Wilson's 95% intervals, and treat questions as independent.
 
     Args:
         judged: the judged questions.

@@ -48,7 +48,7 @@ def ratings(
     justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
     optionally justification and task. A study's survey answers are shown separately from ratings.
 
-    The output contains Krippendorff's alpha, Fleiss' kappa, means, and a Bradley-Terry ranking, with 95 %
+    The output contains Krippendorff's alpha, Fleiss' kappa, means, and a Bradley-Terry ranking, with 95%
     intervals. If a statistic is undefined, the output gives the reason.
 
     \b

@@ -137,7 +137,7 @@ class Ratings:
 
     Attributes:
         config: the configuration.
-        items: the items to be judged, by id.
+        items: the items to be judged, keyed by id.
         store: the database of raters and judgements.
     """
 

@@ -118,7 +118,7 @@ class StudyConfig(_Part):
         instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
         check: the questions of the comprehension check. A person has two attempts.
         seat: the seat of a person whose partner is a player; None for a random seat.
-        partners: the kinds of partners, by name.
+        partners: the kinds of partners, keyed by name.
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.
         limits: time limits, and the limit on new people.

@@ -9,7 +9,7 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 
 
 class LoadedDialogues:
-    """The running dialogues in memory, by id. They can be used from any thread.
+    """The running dialogues in memory, keyed by id. They can be used from any thread.
 
     Args:
         make: a function that restores the dialogue with a given id from the database.

@@ -297,7 +297,7 @@ def people_gone(
 
     Args:
         room: the dialogue.
-        people: the ids of the people in the dialogue, by seat.
+        people: the ids of the people in the dialogue, keyed by seat.
         presence: the connections of people.
         limits: the limits of the study.
         now: the current time in seconds.

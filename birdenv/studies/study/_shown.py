@@ -54,8 +54,8 @@ def show(
     Args:
         dialogue: the dialogue.
         seat: the seat.
-        numbers: the id that a browser gave to a move (`cid`), by the time of the move's event. A seat sees
-            only the ids of its own moves.
+        numbers: the id that a browser gave to a move (`cid`), keyed by the time of the move's event. A seat
+            sees only the ids of its own moves.
         before: the lines of earlier events, which are reused.
     """
     new = tuple(

@@ -144,7 +144,7 @@ class Store(Database):
 
         Args:
             made: the new dialogue.
-            people: the ids of the people, by seat.
+            people: the ids of the people, keyed by seat.
         """
         with self.transaction():
             for id in people.values():
@@ -185,7 +185,7 @@ class Store(Database):
         return self.dialogues("ended IS NULL")
 
     def seated(self, dialogue: str) -> dict[int, str]:
-        """Return the ids of the people in a dialogue, by seat."""
+        """Return the ids of the people in a dialogue, keyed by seat."""
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def everybody(self) -> list[tuple[Person, list[str]]]:

@@ -264,7 +264,7 @@ class Study:
                     self._finish(person, "done")
 
     def _people_in(self, dialogue: str) -> dict[int, str]:
-        """Return the people who are still in a dialogue, by seat."""
+        """Return the people who are still in a dialogue, keyed by seat."""
         seated = self.store.seated(dialogue).items()
         found = {seat: self._in_status(id, "chat") for seat, id in seated}
         return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}

@@ -64,7 +64,7 @@ class Begin:
 
     Attributes:
         dialogue: the new dialogue.
-        people: the ids of the people in the dialogue, by seat.
+        people: the ids of the people in the dialogue, keyed by seat.
     """
 
     dialogue: StoredDialogue

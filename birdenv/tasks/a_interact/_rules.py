@@ -41,7 +41,8 @@ from birdenv.tasks.sql._words import ASKING_WORDS
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
-"""The protocol profiles of a-Interact, by name. The pipeline that `shell` reproduces has no a-Interact."""
+"""The protocol profiles of a-Interact, keyed by name. The pipeline that `shell` reproduces has no a-Interact.
+"""
 
 _LABELS: Final[Mapping[str, str]] = {
     "get_schema": "Read the tables",
@@ -115,7 +116,7 @@ class AInteractRules(InteractRules):
     profile's rules about turns do not apply to a-Interact.
 
     Attributes:
-        calls: the number of calls to each tool, by tool name.
+        calls: the number of calls to each tool, keyed by tool name.
         malformed: the number of invalid actions.
         budget: the budget of the episode.
     """

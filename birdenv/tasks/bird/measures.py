@@ -60,7 +60,7 @@ METRIC_TITLES: Final[Mapping[str, str]] = {
     "soft_f1": "Soft-F1",
     "r_ves": "R-VES",
 }
-"""The titles of BIRD's metrics in tables, by name, in the order of the rows."""
+"""The titles of BIRD's metrics in tables, keyed by name, in the order of the rows."""
 
 EX_NOTE: Final = "EX (execution accuracy) compares multisets of rows, with a tolerance for floats"
 EX_BIRD_NOTE: Final = "EX (BIRD set) compares sets of rows, as the official script does, floats exactly"
@@ -88,7 +88,7 @@ _REFERENCE_STATUS: Final = {
 
 
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Count the submissions that EX accepts but EX (BIRD set) does not, or vice versa, by reason.
+    """Count the submissions that EX accepts but EX (BIRD set) does not, or vice versa, keyed by reason.
 
     Only EX accepts results that are correct within the float tolerance or after cleaning. Only EX (BIRD set)
     accepts results that repeat rows more or less often than the gold result.

@@ -44,7 +44,7 @@ _DEBUG: Final = frozenset(
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a task belongs to, by kind, such as `{"database": ("shop",), ...}`.
+    """Return the groups that a task belongs to, keyed by kind, such as `{"database": ("shop",), ...}`.
 
     The argument `ambiguity` lists the types of the task's ambiguities.
     """
@@ -117,7 +117,7 @@ def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
 
 
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
-    """Return the groups to which the task of an episode belongs, by kind."""
+    """Return the groups that an episode's task belongs to, keyed by kind of group."""
     return task_groups(
         category=record["category"],
         difficulty=record["difficulty"],

@@ -28,7 +28,7 @@ class EpisodeScore:
         passes: the phases that the episode passed, each as a pair such as `(1, "first")` or `(1, "debug")`.
         follow_up: `none` if the task has no follow-up, `graded` if it has one with gold SQL, and `ungraded`
             if its gold SQL is not published.
-        groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
+        groups: the names of the groups that the task belongs to, keyed by kind (`category`, `database`, ...).
     """
 
     instance_id: str
@@ -96,7 +96,7 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
     The rates of phase 2 are shares of all episodes, except `phase_2_of_reached`, which is a share of the
-    episodes that reached phase 2. Each rate has a 95 % Wilson interval. The interval is None for a single
+    episodes that reached phase 2. Each rate has a 95% Wilson interval. The interval is None for a single
     episode, and if a task was played more than once, because then the episodes are not independent.
     """
     counts = count_phases(standings)

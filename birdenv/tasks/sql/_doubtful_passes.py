@@ -17,7 +17,7 @@ _WORDS = {
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
-    """Count the doubtful passes in a run, by reason. Zero counts are omitted.
+    """Count the doubtful passes in a run, keyed by reason. Zero counts are omitted.
 
     A pass is doubtful if the SQL reads no table, or does not leave the database in the same state as the gold
     SQL. Submissions that failed only because of the setting `fail_doubtful` also count.

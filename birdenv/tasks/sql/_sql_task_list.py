@@ -19,7 +19,7 @@ class SqlTasks(TaskList, Generic[T]):
     """The tasks in one file, with the databases that they are played on.
 
     Attributes:
-        tasks: the tasks to play, by instance id.
+        tasks: the tasks to play, keyed by instance id.
         source: opens the databases.
         data_file: the path of the task file.
         settings: the settings that selected the tasks.

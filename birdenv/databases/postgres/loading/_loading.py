@@ -309,7 +309,7 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Read an expectation file. Return the number of rows in each table, by database.
+    """Read an expectation file. Return the number of rows in each table, keyed by database.
 
     Raises `InputError` if the file does not have the format that this module describes.
     """

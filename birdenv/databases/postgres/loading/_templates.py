@@ -75,8 +75,8 @@ class Stamp(BaseModel):
     Attributes:
         birdenv: the version of the format.
         db_id: the benchmark's id of the database.
-        digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; for a
-            database that birdenv did not load, of its contents.
+        digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; or of the
+            contents, if birdenv did not load the database.
         source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
         tables: the number of rows in each table. Names of tables outside the schema `public` include the
             schema.

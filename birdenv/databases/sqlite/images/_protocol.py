@@ -42,7 +42,7 @@ class Image(Protocol):
     file: Path | None
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        """Return the committed size in bytes, and the contents of the changed pages by offset.
+        """Return the committed size in bytes, and the contents of the changed pages, keyed by offset.
 
         No transaction may be open. Raises `OverflowError` if the pages exceed `most_bytes`.
         """
@@ -69,7 +69,7 @@ def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> No
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Return pages as a dict by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
+    """Return pages as a dict keyed by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:
