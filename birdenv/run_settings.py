@@ -92,7 +92,8 @@ class RunSettings(CheckedSettings):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return a copy of the settings for workers, which may run in another folder or on another machine.
+        """Return a copy of the settings for workers, which may run in a different folder or on a different
+        machine.
 
         The copy contains no API keys.
 

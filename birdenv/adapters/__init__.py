@@ -32,7 +32,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return an error that names the extra to install for a framework that is missing."""
+    """Return an error that names the extra to install for a missing framework."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

@@ -16,7 +16,8 @@ def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | N
     Args:
         output: the file to write.
         folders: the run and study folders.
-        min_reward: leave out dialogues in which any reward is smaller; None to keep all dialogues.
+        min_reward: the minimum reward of every seat; dialogues with a lower reward are left out. None to keep
+            all dialogues.
 
     Raises:
         InputError: there is no dialogue to write.

@@ -217,7 +217,7 @@ _CALLS: Final = ("function_call", "tool_use")
 
 
 def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[str, Any]]:
-    """Convert tool schemas to another API's format.
+    """Convert tool schemas to the format of a different API.
 
     Args:
         tools: schemas in chat completions format, such as `Arena.tools` or `Episode.tools`.

@@ -33,7 +33,7 @@ class Episode:
         instance_id: the id of the task.
         instruction: the instruction for the caller's seat.
         messages: the dialogue as chat messages. Messages that a model wrote are kept unchanged.
-        breakdown: the reward that the caller's seat earned in each phase, by phase number (from 1).
+        breakdown: the reward that the caller's seat earned in each phase, keyed by phase number (from 1).
     """
 
     def __init__(

@@ -261,7 +261,7 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game, given some values by name. All other settings have their defaults.
+    """Return the settings of a game with the given values, keyed by name, and otherwise the defaults.
 
     Raises:
         InputError: a name or a value is not valid; the message lists the valid names or values.

@@ -100,7 +100,7 @@ class GameMeasures:
             sorted by name.
         clusters: the kind of group in which tasks resemble each other, such as `database`. Intervals are also
             computed by resampling these groups instead of single tasks. None for no such intervals.
-        details: returns the rest of the summary, given the public and the private records of a run.
+        details: returns everything else in the summary, given the public and the private records of a run.
         settings: the fields in `config.json` that the summary repeats, because figures depend on them.
     """
 
@@ -204,7 +204,7 @@ class GameDisplay:
         subject: returns the words in an answer that name its topic, or an empty string.
         submissions: returns the submissions with their gold statements. Pages show all readers how many rows
             differ, but show the rows themselves only to readers who may see the gold SQL.
-        notes: returns private remarks on events, by the event's index in the log.
+        notes: returns private remarks on events, keyed by the event's index in the log.
         secrets: returns private sections, such as the gold SQL and the clear request.
     """
 

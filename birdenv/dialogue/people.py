@@ -47,8 +47,8 @@ class SeatWords:
 
     Attributes:
         actions: the text for each action, keyed by action name.
-        voices: the name that people see for each message sender, by the sender's name in the game.
-        ends: a sentence about how the conversation ended, for each final status of the episode.
+        voices: the names that people see for message senders, keyed by the sender's name in the game.
+        ends: sentences about how the conversation ended, keyed by the final status of the episode.
         points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
             nothing to people.
         replies: pairs of phrases: a phrase from the game's messages, which are written for programs, and the

@@ -30,7 +30,7 @@ class Example:
         uuid: the id of the dialogue.
         scenario_uuid: the id of the task.
         scenario: the public description of the task, which contains nothing that only the user may know.
-        agents: the name of the player in each seat, by the index of the seat as text ("0", "1").
+        agents: the name of the player in each seat, keyed by the index of the seat as text ("0", "1").
         outcome: the public result of the episode; None if the file does not contain it.
         events: the log of the dialogue.
         agents_info: the field with this name in CoCoA's files; None in birdenv's records.

@@ -49,9 +49,9 @@ class Rules(ABC):
         status: why the episode is over, such as `completed`; empty while the episode is running.
         truncated: True if the episode was ended by a limit that is not part of the protocol.
         replaying: True while recorded moves are played again. Recorded answers are not filtered again.
-        noted: what a database or grader returned for the last move, as a JSON value; None if neither was
-            used. This value can reveal more than the reply, so no seat may see it. The runner stores it for a
-            later replay, and then resets it to None.
+        noted: the JSON value that a database or grader returned for the last move; None if the move used
+            neither. This value can reveal more than the reply, so no seat may see it. The runner stores it
+            for a later replay, and then resets it to None.
         recalled: the stored `noted` value for the move that is being replayed, which saves running its SQL
             again; None if there is no stored value.
     """
@@ -132,7 +132,9 @@ class Rules(ABC):
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the maximum sensible value of each number field, keyed by name, to bound the action space."""
+        """Return the maximum sensible value of each number field, keyed by name, as a bound for action
+        spaces.
+        """
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:

@@ -245,5 +245,5 @@ class Seat:
 
     @cached_property
     def by_name(self) -> Mapping[str, Action]:
-        """Return the seat's actions by name."""
+        """Return the seat's actions, keyed by name."""
         return {action.name: action for action in self.actions}

@@ -45,7 +45,7 @@ class Usage:
         return Usage(**sums)
 
     def to_json(self) -> dict[str, int | float]:
-        """Return the known values by name, as a JSON object."""
+        """Return the known values as a JSON object."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

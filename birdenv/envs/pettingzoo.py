@@ -236,7 +236,7 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_ByAgent, _ByAgent]:
-        """Start an episode, and return the observations and infos by agent (see `DialogueAEC.reset`)."""
+        """Start an episode. Return the observations and infos, keyed by agent (see `DialogueAEC.reset`)."""
         self._start(seed, options)
         return {agent: self.observe(agent) for agent in self.agents}, self._infos()
 
@@ -246,7 +246,7 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
         """Play the actions of the agents.
 
         Returns:
-            The observations, rewards, terminations, truncations and infos, each by agent.
+            The observations, rewards, terminations, truncations and infos, each keyed by agent.
 
         Raises:
             InvalidAction: an agent is unknown, or an action is not in the agent's action space.

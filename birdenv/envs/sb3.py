@@ -37,7 +37,7 @@ class CandidatesVecEnv(VecEnv):
             num_envs=...)`.
 
     Raises:
-        InputError: `batch` is another kind of environment, or does not start the next episode in the step
+        InputError: `batch` is a different kind of environment, or does not start the next episode in the step
             that ends one.
     """
 
@@ -96,7 +96,7 @@ class CandidatesVecEnv(VecEnv):
         """Call the method `action_masks`, the only supported method, and return the mask of each episode.
 
         Raises:
-            AttributeError: `method_name` is another method.
+            AttributeError: `method_name` names a different method.
         """
         if method_name != "action_masks":
             raise AttributeError(f"the episodes of a batch have no method {method_name!r}, only action_masks")

@@ -22,7 +22,7 @@ _LOOKED_BEYOND: Final = 50  # rows after the cut
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Describe the tie that a query's outermost LIMIT cuts through, or return an empty string.
+    """Describe the tie that a query's outermost LIMIT cuts through; return an empty string if there is none.
 
     A LIMIT or OFFSET cuts through a tie if the rows next to the cut have equal sort keys but different
     values. Without ORDER BY, all rows have equal sort keys. LIMITs of sub-queries are not checked. The result

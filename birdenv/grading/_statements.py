@@ -158,8 +158,8 @@ _Gold: TypeAlias = GoldRows | QueryError
 class Statements:
     """A thread-safe runner for gold queries and predictions, which caches their results.
 
-    The results of the latest golds are kept regardless of their size, together with values that comparisons
-    have computed from them.
+    The results of the latest gold queries are kept regardless of their size, together with values that
+    comparisons have computed from them.
 
     Args:
         source: the databases.

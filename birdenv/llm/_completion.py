@@ -30,7 +30,7 @@ class Completion:
         tool_calls: the tool calls as the endpoint sent them.
         reasoning: the model's reasoning; empty if the endpoint does not return it.
         refusal: the model's explanation if it refused to answer; otherwise empty.
-        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or another
+        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or a different
             reason.
         prompt_tokens: the number of prompt tokens; None if the endpoint does not report this number.
         completion_tokens: the number of completion tokens; None if the endpoint does not report this number.
@@ -57,8 +57,8 @@ class Completion:
     def history(self) -> dict[str, Any]:
         """Return the message to send with the next request: its text and tool calls, but not its reasoning.
 
-        Every tool call has an id, and its arguments are a JSON object as text. Arguments of another type are
-        wrapped in an object, because some servers refuse them.
+        Every tool call has an id, and its arguments are a JSON object as text. Arguments of any other type
+        are wrapped in an object, because some servers refuse them.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -161,7 +161,7 @@ UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
-    """Return a `Completion` for a message. Fields of an unexpected type are ignored."""
+    """Return a `Completion` for a message, ignoring fields of an unexpected type."""
     usage = usage if isinstance(usage, Mapping) else {}
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, Mapping) else {}

@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """A run's model usage, by role, and its budgets. The methods are thread-safe."""
+    """The model usage of a run, kept for each role, and the run's budgets. The methods are thread-safe."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens

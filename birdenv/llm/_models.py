@@ -236,7 +236,7 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that are called through another framework's function.
+    """Models that are called through a function of a different framework.
 
     The framework counts and logs the calls itself.
 

@@ -70,7 +70,7 @@ class CallFile:
         An incomplete last line is ignored, and removed before a call is appended.
 
         Raises:
-            InputError: the file cannot be read, or another line is damaged.
+            InputError: the file cannot be read, or a line other than the last is damaged.
         """
         self.path = path
         self.cost, self.tokens, self.calls, self.unpriced = 0.0, 0, 0, 0
@@ -281,7 +281,7 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
     The mapping is empty if the file does not exist. An incomplete last line is ignored.
 
     Raises:
-        InputError: another line is damaged.
+        InputError: a line other than the last is damaged.
     """
     found: dict[str, RecordedDialogue] = {}
     if not exists(path):

@@ -46,7 +46,7 @@ class ModelSettings(CheckedSettings):
     """The settings for a run's models.
 
     Commands have an option for each field with a description. The option has the name of the field, unless a
-    string in the field's annotation gives another name.
+    string in the field's annotation gives a different name.
     """
 
     owner = "a model"
@@ -185,7 +185,7 @@ class ModelSettings(CheckedSettings):
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
 
     def to_travel(self) -> ModelSettings:
-        """Return a copy of the settings that is valid in another process, folder and environment.
+        """Return a copy of the settings that is valid in a different process, folder or environment.
 
         The copy contains absolute paths, and the endpoints that the environment names. It contains no API
         keys; every machine must have the keys in its environment variables.

@@ -55,7 +55,8 @@ class TimedSocket(socket.socket):
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
     """Send one frame. A `deadline` is on the clock of `time.monotonic`, and requires a `TimedSocket`.
 
-    Raises `TimeoutError` at the deadline, or another `OSError` if the other side has closed the connection.
+    Raises `TimeoutError` at the deadline, or a different `OSError` if the other side has closed the
+    connection.
     """
     frame = len(data).to_bytes(_LENGTH_BYTES, "little") + data
     sent = 0

@@ -256,7 +256,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open another connection to the process, which must be waiting for it in `Owner.accept`.
+        """Open an additional connection to the process, which must be waiting for it in `Owner.accept`.
 
         Raises:
             OSError: the process has ended.

@@ -68,7 +68,7 @@ class Doors:
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the last part of the link that lets a person continue in another browser."""
+        """Return the last part of the link that lets a person continue in a different browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:

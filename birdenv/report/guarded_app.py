@@ -45,7 +45,7 @@ def guarded_app(
             refused, to prevent DNS rebinding.
         lifespan: a function that returns the context manager to enter at startup and exit at shutdown.
         static: a folder with static files, in addition to those of birdenv; None if there are none.
-        form_hosts: other origins that forms may be sent to.
+        form_hosts: the additional origins that forms may be sent to.
     """
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)

@@ -37,10 +37,10 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Return the rows of a run's plot, from top to bottom: all figures, then the figures by group.
+    """Return the rows of a run's plot, from top to bottom: all figures, then the figures for each group.
 
     Each kind of group has a heading: a row without a figure. Figures without an upper limit are left out,
-    because the axis ends at the largest possible value.
+    because the axis ends at the maximum possible value.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for title, column in report.drawn_groups(report.groups):

@@ -88,8 +88,9 @@ def run_episodes(
         shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
             parts.
         episodes: the number of episodes to play, counted from the first; None for all.
-        move_timeout: the seconds that a player in another process may take for a move; None for no limit.
-        **settings: the game's settings by name, and the players for the other seats by seat name.
+        move_timeout: the seconds that a player in a separate process may take for a move; None for no limit.
+        **settings: the game's settings, and the players for the other seats as arguments named after the
+            seats.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.

@@ -194,7 +194,7 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Return the records of a stream by `episode_name`.
+        """Return the records of a stream, keyed by `episode_name`.
 
         If an episode has several records, the last one counts. An incomplete last line is ignored.
 
@@ -223,7 +223,7 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the public records of the episodes that need not be played again, by `episode_name`.
+        """Return the public records of the episodes that need not be played again, keyed by `episode_name`.
 
         An episode whose status says nothing about the agent, such as `infra_error`, is played again.
         """

@@ -70,7 +70,7 @@ class RunPlan:
 
     Attributes:
         arena: the game with its settings and tasks.
-        players: the player for each seat, by seat index: a spec, a player, or a function of the view.
+        players: the player for each seat, keyed by seat index: a spec, a player, or a function of the view.
         settings: the settings of the run.
         extra: additional fields for `config.json`.
         engine: the engine; None for the engine that the settings name.

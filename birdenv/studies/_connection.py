@@ -104,7 +104,8 @@ class Connection:
         person: the id of the person.
         news: an event that is set when there may be something to send.
         after: the number of events sent so far; None before the browser's first frame.
-        typing: a change to send: whether the partner is typing; None if there is no change.
+        typing: whether the partner is typing now, if this has changed and must be sent; None if nothing has
+            changed.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
         state: the last dialogue state that was sent; None if no state was sent.
     """

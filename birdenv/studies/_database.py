@@ -29,7 +29,7 @@ class Database:
         path: the file.
 
     Raises:
-        InputError: the file cannot be used, or belongs to another program.
+        InputError: the file cannot be used, or belongs to a different program.
     """
 
     def __init__(self, path: Path | str, tables: str, for_reading: bool = False) -> None:

@@ -73,7 +73,7 @@ class Pages:
         Args:
             person: the person.
             problem: an error message about the form that the person sent.
-            told: a message about this form that is not an error.
+            told: a message about this form that does not report an error.
         """
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))

@@ -148,7 +148,7 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
     """Return the id of the person who sent a form, and the fields of the form.
 
     Raises:
-        HTTPException: the form was made for another person or origin, or is too large.
+        HTTPException: the form was made for a different person or origin, or is too large.
     """
     person = doors.person(request.cookies.get(doors.cookie))
     fields = await read_fields(request)
@@ -161,7 +161,7 @@ async def read_fields(request: Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        HTTPException: the form was sent from another origin, or is too large.
+        HTTPException: the form was sent from a different origin, or is too large.
     """
     if not is_own_origin(request.headers.get("origin"), request.headers.get("host")):
         raise refused()
@@ -208,7 +208,7 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the page behind personal links, which let people continue in another browser.
+    """Add the page behind personal links, which let people continue in a different browser.
 
     Args:
         app: the application.

@@ -49,7 +49,7 @@ async def in_thread(act: Callable[[], T]) -> T:
 
 
 class Turnstile:
-    """Runs the functions of each dialogue one after another, so that no dialogue needs two threads."""
+    """Runs the functions of each dialogue one at a time, so that no dialogue needs two threads."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -72,7 +72,7 @@ class Turns:
 
     Args:
         study: the study.
-        turnstile: an object that runs the moves of each dialogue one after another.
+        turnstile: an object that runs the moves of each dialogue one at a time.
         tell_typing: a function that tells people that their partner has begun or stopped typing.
     """
 

@@ -36,9 +36,9 @@ class GeneratedFollowUp:
         text: the wording of the request.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
         right: the index of the right candidate.
-        conditions: for each candidate, a condition that selects some of the first request's rows; empty if
+        conditions: a condition for each candidate, which selects some of the first request's rows; empty if
             there are `statements`.
-        statements: for each candidate, a whole statement; empty if there are `conditions`.
+        statements: a whole statement for each candidate; empty if there are `conditions`.
     """
 
     text: str

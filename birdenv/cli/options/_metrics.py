@@ -131,7 +131,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that is correct under the official rule, and the gold queries to compare its speed with."""
+    """A prediction that is correct by the official rule, and the gold queries to compare its speed with."""
 
     db_id: str
     golds: Sequence[str]

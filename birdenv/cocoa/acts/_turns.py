@@ -36,7 +36,7 @@ class Transcripts:
         game: the game.
         examples: the recorded dialogues.
         arena: the arena in which the dialogues are replayed; it contains their tasks.
-        ids: for each dialogue, the id of its task in `arena`.
+        ids: the id in `arena` of each dialogue's task.
     """
 
     def __init__(

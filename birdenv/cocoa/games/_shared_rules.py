@@ -75,7 +75,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for generated scenarios and for scenarios without attributes; by default, None."""
+        """Return the schema for scenarios that are generated or lack attributes; by default, None."""
         return None
 
 

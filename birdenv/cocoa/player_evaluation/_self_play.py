@@ -18,13 +18,13 @@ class SelfPlay:
 
     Attributes:
         players: the players, such as `learned:FILE`.
-        successes: for each dialogue, True if it reached the goal of the game, such as a deal.
+        successes: whether each dialogue reached the goal of the game, such as a deal.
         events: the number of events in each dialogue.
         selections: the total number of `select` moves.
-        rewards: for each dialogue, the rewards in the order of `players`.
+        rewards: the rewards in each dialogue, in the order of `players`.
         tasks: the task of each dialogue, because dialogues about the same task are not independent.
-        optimal: for each dialogue, True if its deal was Pareto-optimal (see `is_optimal`); None if there was
-            no deal, or if the game does not divide things.
+        optimal: whether the deal in each dialogue was Pareto-optimal (see `is_optimal`); None if there was no
+            deal, or if the game does not divide things.
     """
 
     players: Sequence[str]

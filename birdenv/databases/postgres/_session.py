@@ -96,7 +96,7 @@ class Session:
 
     @property
     def is_well(self) -> bool:
-        """Return whether the connection is alive, and the server has not announced that it is shutting down."""
+        """Return whether the connection is alive, and the server has not announced a shutdown."""
         return self._connection.is_quiet
 
     @property

@@ -24,8 +24,7 @@ class Health:
     Attributes:
         sqlite_version: the version of SQLite.
         reaches_library: whether Python can call functions of the SQLite library directly.
-        images: for each kind of image (private copy), the reason why it does not work here; empty if it
-            works.
+        images: the reason why each kind of image (private copy) does not work here; empty if it works.
         chosen: the kind of image that `auto` chooses; None if no kind works.
         worker: the reason why worker processes do not work here; empty if they work.
         scratch: the folder for private files of episodes, which may not exist yet.

@@ -114,7 +114,8 @@ class Watched:
     """A wrapper that raises `SeatError` if the wrapped player fails.
 
     Attributes:
-        left: `left` if the last move was to quit, `said nothing` if the player waited, and otherwise empty.
+        left: how the last move declined to play: `left` if the player quit, `said nothing` if the player
+            waited, and otherwise an empty string.
     """
 
     def __init__(self, player: Player, seat: int) -> None:

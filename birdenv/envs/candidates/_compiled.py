@@ -54,7 +54,7 @@ class CompiledEpisodes:
         Args:
             who: the indices of the episodes in the batch.
             drawn: the random choices of these episodes.
-            stages: for each of these episodes, the index of its first stage in the tables.
+            stages: the index in the tables of the first stage of each of these episodes.
         """
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices

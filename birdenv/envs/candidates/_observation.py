@@ -26,8 +26,8 @@ class CandidateState:
         candidates: the values of `CandidateColumn`. Shape (n, candidates, columns).
         episode: the values of `EpisodeColumn`. Shape (n, columns).
         readable: True for candidates that only read data and may be executed. Shape (n, candidates).
-        asked: True for questions that were asked in this phase; the useless question is last. Shape
-            (n, spans + 1).
+        asked: True for each question that the agent has already asked in this phase; the useless question is
+            last. Shape (n, spans + 1).
         turns_left: the number of questions left. Shape (n,).
         can_ask: True if the protocol allows questions now. Shape (n,).
         can_execute: True if the protocol allows executions now. Shape (n,).

@@ -35,7 +35,9 @@ def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated ambiguous terms of a request, or an empty tuple if `briefs` has another type."""
+    """Return the annotated ambiguous terms of a request, or an empty tuple if `briefs` is of a different
+    type.
+    """
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
@@ -70,7 +72,7 @@ class Candidates(NamedTuple):
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements in prediction files by task id, or None if there are no files.
+    """Return the statements in prediction files, keyed by task id, or None if there are no files.
 
     A file contains records with `instance_id`, `sql` and `follow_up_sql`. The last two are strings or lists
     of strings. Duplicates are removed.
@@ -117,7 +119,7 @@ class Drawn(NamedTuple):
     Attributes:
         tasks: the index of each episode's task. Shape (n,).
         prices: the price of a question in each episode. Shape (n,).
-        orders: for each of the two phases, the random keys that order the candidates (see `order_by`). Shape
+        orders: the random keys that order the candidates in each of the two phases (see `order_by`). Shape
             (n, candidates).
         refusals: a random number for each annotated ambiguity. The user cannot explain the ambiguity if the
             number is below `CandidateSetting.refusals`. Shape (n, `MAX_POINTS`).

@@ -57,7 +57,8 @@ class Tables:
         results: a number for each candidate's result. Equal results have equal numbers.
         passes: True for candidates that pass.
         statuses: the verdict on each candidate, such as `wrong_result`.
-        following: for each candidate, the index of the stage that follows if it passes, or `END`.
+        following: the index of the stage that follows if a candidate passes, for each candidate; `END` if the
+            episode then ends.
         phases: 1 for the stage of a request, 2 for the stage of a follow-up.
     """
 

@@ -35,7 +35,7 @@ class ColumnSearch:
     """The result of searching a prediction for the gold's columns.
 
     Attributes:
-        columns: for each gold column, the position of the matching column in the prediction; None if no match
+        columns: the position in the prediction of the column that matches each gold column; None if no match
             was found.
         ended: True if the search was completed; False if a limit stopped it before it had a result.
     """

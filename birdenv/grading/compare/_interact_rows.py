@@ -37,7 +37,7 @@ class Conditions:
 
     Attributes:
         decimal: the number of decimals that numbers are rounded to; a negative value means 2.
-        distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
+        distinct: False to remove the DISTINCT of the outermost SELECT from both queries.
         order: whether the order of rows matters.
     """
 

@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key
 
 
 class Agreement(Enum):
-    """The degree to which rows agree: within the tolerance, in all cells but numbers, or not at all."""
+    """The degree to which rows agree: within the tolerance, in all cells except numbers, or not at all."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -57,7 +57,8 @@ def numbers_match(a: Any, b: Any) -> bool:
 
 
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
-    """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
+    """Compare two lists of canonical rows as multisets: numbers within the tolerance, all other cells
+    exactly.
 
     Rows are grouped by the positions of their numbers and by all other cells. Each group is compared in
     sorted order. If that fails and the group has at most 200 rows, the function searches for a one-to-one

@@ -38,11 +38,11 @@ class PairRules:
         em_level: the level of EM.
         none_aliases: additional spellings of `None`, the answer that a question cannot be answered in SQL.
             They must match exactly.
-        clean: whether to remove everything around the SQL first (`clean_sql`).
+        clean: whether to remove everything around the SQL before comparing the queries (`clean_sql`).
         order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY; `ignore` never
             compares it.
-        relax_single: whether two results with one row each agree if one of them has a single column, and the
-            value of that column occurs anywhere in the other row.
+        relax_single: whether two one-row results agree if one of them has a single column whose value occurs
+            anywhere in the other row.
         normalisation: the differences that ESM ignores. The comparison mode `bird` never ignores any.
     """
 
@@ -80,7 +80,7 @@ class PairVerdict:
         rows_pred: number of rows that the prediction returned; None if unknown.
         gold_seconds: duration of the gold query in seconds; None if unknown.
         pred_seconds: duration of the prediction in seconds; None if unknown.
-        modes: for each comparison mode, whether the results agree.
+        modes: whether the results agree, keyed by comparison mode.
         flags: additional findings from the comparison.
         keys: the EM keys of the gold query and the prediction (`em_key`).
     """

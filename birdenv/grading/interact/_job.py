@@ -45,7 +45,7 @@ class GradingRules:
         comparison: how a submission for a Query task is graded. With `strict`, the submission may only read,
             the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
             (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
-            run there without comments, DISTINCT and ROUND, and `compare_reference` compares the rows.
+            run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares the rows.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
         fail_doubtful: whether, under strict rules, these submissions fail: for a Query task, a query that
@@ -99,7 +99,7 @@ class GradingJob:
         category: the category of the task: Query or Management.
         gold: the gold statements.
         conditions: the conditions for comparing rows.
-        setup: SQL that brings a pristine copy into the task's starting state.
+        setup: SQL that puts a pristine copy into the task's starting state.
         base_gold: in a follow-up, SQL that runs after `setup` and puts the gold's copy into its starting
             state.
         base_pred: in a follow-up, SQL that runs after `setup` and puts the prediction's copy into its
@@ -220,9 +220,9 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Bring the prediction's copy of the database into its state at the start of the phase.
+    """Put the prediction's copy of the database into the state required at the start of the phase.
 
-    Return a failing grade if that is impossible, or None.
+    Return None, or a failing grade if this is impossible.
     """
     if job.start is not None:
         failure = database.restore(job.start)

@@ -40,7 +40,7 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """Describe the first difference between two database states, or return an empty string.
+    """Describe the first difference between two database states; return "" if there is none.
 
     Schemas are compared before contents. Rows of tables and views are compared as multisets
     (`compare_multiset`). Views that fail with the same message are equal. The description must not be shown
@@ -59,7 +59,7 @@ def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[st
 
 
 def unreadable(state: DatabaseState) -> str:
-    """Describe the first object whose contents could not be read completely, or return an empty string.
+    """Describe the first object whose contents could not be read completely; return "" if there is none.
 
     A view that fails because of its definition, for example because a table is missing, does not count.
     """

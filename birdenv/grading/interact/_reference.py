@@ -290,12 +290,12 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Return whether the published batch evaluator would find a callable in a source that compiles."""
+    """Return whether the published batch evaluator would find a callable in source code that compiles."""
     return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
-    """Return whether the later published service would find a function `test_case` in a source."""
+    """Return whether the later published service would find a function `test_case` in the source code."""
     return "test_case" in _callables(_statements(source))
 
 

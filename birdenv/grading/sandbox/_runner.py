@@ -104,7 +104,7 @@ class TestOutcome:
 class TestReport:
     """The result of running tests on a database state, in order, until a test does not pass.
 
-    The same tests on the same state give the same report.
+    Running the same tests on the same state always gives the same report.
 
     Attributes:
         status: `passed`, `failed` (the state is wrong) or `test_error` (the tests are at fault).

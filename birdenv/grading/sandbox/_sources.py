@@ -24,10 +24,10 @@ _CLOCKS = frozenset({"now", "utcnow", "today", "time", "time_ns", "localtime", "
 
 
 def compile_source(source: str) -> ast.Module:
-    """Parse and compile a source without running it. Any thread may call this.
+    """Parse and compile a test case's source code without running it. Any thread may call this.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: the source does not compile.
+        SyntaxError, ValueError, RecursionError, MemoryError: the source code does not compile.
     """
     compile(source, "<test case>", "exec", dont_inherit=True)
     with _ONE_TREE_AT_A_TIME:
@@ -47,12 +47,12 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 
 def names_of_tests(source: str) -> list[str]:
-    """Return the names of the tests in a valid source, in order and without duplicates."""
+    """Return the names of the tests in valid source code, in order and without duplicates."""
     return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 
 def imports_of(source: str) -> Iterator[str]:
-    """Yield all names that the source imports, at any depth: modules, and names imported from modules."""
+    """Yield all names that source code imports, at any depth: modules, and names imported from modules."""
     for node in ast.walk(compile_source(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -62,7 +62,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Return whether a source may read the current time or date; True if unclear.
+    """Return whether source code may read the current time or date; True if unclear.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

@@ -118,8 +118,8 @@ class Grading:
         """Do jobs, and return their results in order. Return an empty list after `stop`.
 
         Each job is a tuple of arguments for the grader. If a limit ends the worker while a statement is
-        running, the job is repeated with an error as the result of that statement. If the worker dies for
-        another reason, such as lack of memory, the job is repeated once in a new worker.
+        running, the job is repeated with an error as the result of that statement. If the worker dies for a
+        different reason, such as lack of memory, the job is repeated once in a new worker.
 
         Raises:
             InputError: a database cannot be opened.

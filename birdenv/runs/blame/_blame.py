@@ -42,7 +42,8 @@ class RunBlame:
         agent: the name of the agent.
         episodes: the number of episodes that count.
         failed: the phase in which each failed episode failed, and the cause, keyed by episode name.
-        void: the episodes that do not count because another seat's player failed, with the name of that seat.
+        void: the name of the seat whose player failed, keyed by the name of the episode. These episodes do
+            not count.
     """
 
     agent: str
@@ -59,7 +60,7 @@ class RunBlame:
         return round(users / len(self.failed), 6)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts of failures by cause, and the cause of each failure, as a JSON object."""
+        """Return the number of failures with each cause, and the cause of each failure, as a JSON object."""
         kinds = Counter(blame.kind for _, blame in self.failed.values())
         culprits = Counter(blame.culprit for _, blame in self.failed.values())
         return {

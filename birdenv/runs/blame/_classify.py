@@ -61,7 +61,7 @@ class PointState(NamedTuple):
         term: the ambiguous term in the request.
         state: `told` if the user gave the meaning, `misled` if the user was asked but did not give it, and
             otherwise `never asked`.
-        used: True if the agent's SQL has the intended meaning.
+        used: True if the agent's SQL gives the term its intended meaning.
     """
 
     term: str
@@ -102,7 +102,7 @@ def classify(
 
     An ambiguity that the last submission gets right was not the cause. If the submission gets an ambiguity
     wrong that the agent never asked about, the agent is to blame. This holds even if the user misled the
-    agent about another ambiguity, because the episode would have failed in any case.
+    agent about a different ambiguity, because the episode would have failed in any case.
 
     Args:
         brief: what the user knew about the task.

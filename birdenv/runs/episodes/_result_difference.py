@@ -46,7 +46,7 @@ class ResultDifference:
         why: a description of the difference, with counts but without values; empty if all rows agree.
         missing: the number of rows that only the gold result has.
         extra: the number of rows that only the submission's result has.
-        wrong: the number of different cells in rows that mostly agree.
+        wrong: the number of cells that differ in rows that mostly agree.
         columns: the names of the columns in the gold result; private.
         rows: the first rows that differ; private.
     """

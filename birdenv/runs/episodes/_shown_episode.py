@@ -43,7 +43,7 @@ class ShownEvent:
     Attributes:
         seat: the name of the seat that acted; `house` for an event that the game itself caused.
         action: the name of the action.
-        text: the words or the SQL of the action; other data as JSON.
+        text: the words or the SQL of the action, or its other data as JSON.
         is_sql: True if `text` is SQL.
         reply: the game's reply to the move.
         refused: True if the game refused the move.
@@ -74,7 +74,7 @@ class OpenTerm(NamedTuple):
 
     Attributes:
         term: the term.
-        asked: True if the agent asked about the term.
+        asked: True if the agent asked the user what the term means.
         answered: True if the user explained the meaning.
         used: True if the agent's SQL has the intended meaning, as far as comparing text or a correct result
             can show.

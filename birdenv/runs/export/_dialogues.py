@@ -87,7 +87,8 @@ def dialogue_rows(
         form: the format. `cocoa` is the dialogue as it was recorded, with the keys of CoCoA's
             `examples.json`. `openai` has the messages and tools of the evaluated seat, as needed for
             fine-tuning. `potato` is an item to annotate, with the words of both seats.
-        min_reward: leave out dialogues in which the evaluated seat earned a lower reward; None keeps all.
+        min_reward: the minimum reward of the evaluated seat; dialogues with a lower reward are left out. None
+            to keep all dialogues.
 
     Raises:
         InputError: the run cannot be read.

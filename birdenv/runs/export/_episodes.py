@@ -31,8 +31,8 @@ def export_rows(
         form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
             of a better and a worse episode of the same task, from the message where they differ. `rl` yields
             all episodes, with the reward of every turn.
-        min_reward: leave out episodes that earned a lower reward, and pairs whose better episode did; None
-            for the default of the format.
+        min_reward: the minimum reward; episodes that earned less, and pairs whose better episode earned less,
+            are left out. None for the default of the format.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)

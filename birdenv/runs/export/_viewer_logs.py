@@ -33,7 +33,7 @@ def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | Non
         form: `inspect` writes one JSON file; `atif` writes a folder with a JSON file for each episode.
         run: the run's folder.
         output: the file or the folder to write.
-        min_reward: leave out episodes that earned a lower reward; None keeps all.
+        min_reward: the minimum reward; episodes that earned less are left out. None to keep all episodes.
 
     Raises:
         InputError: the run or its data cannot be read, or the output cannot be written.

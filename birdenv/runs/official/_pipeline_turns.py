@@ -68,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and the attempts by phase number and name (`first` or `debug`)."""
+    """All turns of an episode, and the attempts, keyed by phase number and name (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]

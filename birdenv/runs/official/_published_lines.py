@@ -72,12 +72,12 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return the results in a file with verdicts, keyed by `instance_id`, or None if there is no such file."""
+    """Return a file's results with verdicts, keyed by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return how the user classified each question, by `instance_id` and turn, or None if there is no file.
+    """Return how the user classified each question, keyed by `instance_id` and turn; None without a file.
 
     The classes have birdenv's names; an unknown class is an empty string.
     """
@@ -93,7 +93,8 @@ def read_rows(
     cases, a note is added to `notes`.
 
     Raises:
-        InputError: another line is not a record, or `keep` raises a `ValueError`; the message names the line.
+        InputError: a line other than the last is not a record, or `keep` raises a `ValueError`; the message
+            names the line.
     """
     if not exists(path):
         return None

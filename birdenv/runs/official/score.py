@@ -122,7 +122,7 @@ def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None)
             without a result is `skipped` and counts as failed. If None, the tasks with a result count.
 
     Raises:
-        InputError: no results are found, or results of several kinds.
+        InputError: the path contains no results, or results of several kinds.
     """
     place, results = _read(path)
     return OfficialScore(place, results if tasks is None else _among(results, tasks, place))

@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """The episodes whose new EX, or new EX by the official set rule, differs from the recorded value."""
+        """Return the episodes whose new EX, by either rule, differs from the recorded value."""
         return [
             name
             for name, now in self.now.items()

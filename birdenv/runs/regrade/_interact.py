@@ -79,8 +79,8 @@ class Disagreement:
         episode: the name of the episode.
         phase: the phase of the submission.
         attempt: the name or number of the attempt in the phase.
-        verdicts: the verdicts by profile; the recorded verdict has the key `AS_PLAYED`. Profiles under which
-            the episode ends before the submission are left out.
+        verdicts: the verdicts, keyed by profile; the recorded verdict has the key `AS_PLAYED`. Profiles under
+            which the episode ends before the submission are left out.
     """
 
     episode: str
@@ -94,9 +94,10 @@ class Regrade:
     """A BIRD-Interact run that was graded again.
 
     Attributes:
-        figures: the figures by profile; the recorded figures have the key `AS_PLAYED`.
+        figures: the figures, keyed by profile; the recorded figures have the key `AS_PLAYED`.
         disagreements: the submissions to report; see `Disagreement`.
-        cut_short: by profile and episode, the step that was never played; only for episodes cut short.
+        cut_short: the step that was never played, keyed by profile and episode. It lists only the episodes
+            that would have continued under the profile.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
         played_profile: the profile that the run was played under.

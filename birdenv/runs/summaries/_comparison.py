@@ -41,7 +41,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a later run differs from the first run on one measure, over the same tasks.
+    """The difference between a later run and the first run on one measure, over the same tasks.
 
     Attributes:
         measure: the measure on which the runs are compared.
@@ -92,7 +92,7 @@ class RunComparison:
         tasks: the tasks that are rated in all runs.
         databases: the number of databases that these tasks use.
         notes: sentences about settings and data that differ between the runs.
-        figures: for each run, the estimates of all measures over these tasks.
+        figures: the estimates of all measures over these tasks, for each run.
         differences: how each later run differs from the first run, one entry for each run and measure.
     """
 

@@ -53,7 +53,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def usage_text(used: Mapping[str, float]) -> str:
-    """Return the usage of models, by field of `birdenv.dialogue.Usage`, in words."""
+    """Describe model usage in words. `used` is keyed by the field names of `birdenv.dialogue.Usage`."""
     parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
     parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
     parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []

@@ -48,7 +48,8 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return the figures by group as text, with a table and chart for each kind of group and each measure.
+    """Return the figures for each group as text, with a table and chart for each kind of group and each
+    measure.
 
     Args:
         report: the figures of the run.

@@ -49,7 +49,7 @@ class RunReport:
         run: the recorded run.
         figures: the estimate of each measure.
         repeats: pass^k and pass@k for each rate; empty if each task was played once.
-        details: the game's figures other than means over episodes, and text about them.
+        details: the game's figures that are not means over episodes, and text about them.
     """
 
     run: RecordedRun
@@ -59,7 +59,7 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """The estimates of all measures for each group of tasks, by kind and name of group.
+        """The estimates of all measures for each group of tasks, keyed by kind and name of group.
 
         They are computed on first use, because this takes long and the first screen does not need them.
         """
@@ -174,7 +174,7 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Yield the charts to draw: a title and the estimates by group.
+        """Yield the charts to draw: a title, and the estimates for each group.
 
         There is a chart for each combination of a given kind of group and a measure that is drawn.
         """

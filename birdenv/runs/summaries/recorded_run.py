@@ -89,7 +89,7 @@ def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_speeds(folder: Path) -> dict[str, float]:
-    """Return the R-VES of each episode by `episode_name`, or an empty dict if R-VES was not measured.
+    """Return the R-VES of each episode, keyed by `episode_name`, or an empty dict if R-VES was not measured.
 
     Raises:
         InputError: the file is damaged.

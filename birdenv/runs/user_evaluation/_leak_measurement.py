@@ -116,7 +116,7 @@ class Leaks:
             balanced accuracy, from 0.5 (chance) to 1; None without questions about columns.
         column_questions: number of questions about columns.
         examples: the task, the question and the answer for each question that made the user reveal something.
-        noted: a line about the faults of the user's model, or an empty string if there were none.
+        noted: a line that reports the faults of the user's model; empty if the model made none.
     """
 
     seed: int
@@ -145,14 +145,14 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Ask the user vague questions about every task, and measure what the answers reveal.
+    """Fish for secrets: ask the user vague questions about every task, and measure what the answers reveal.
 
     Questions that share a word of five or more letters with the task's request are left out.
 
     Args:
         arena: the arena of c-Interact with the user to measure.
         seed: the seed for drawing the questions and the columns.
-        limit: use only the first `limit` tasks; None uses all.
+        limit: the maximum number of tasks to use, starting with the first; None to use all tasks.
         models: language models for the user.
         baits: the kinds of questions to ask.
         parallel: number of questions to ask at the same time.

@@ -37,7 +37,7 @@ class HeardAnswer:
         text: the words that the agent hears.
         call: how the user classified the question, from the private log.
         target: the term or segment that the question was about, from the private log.
-        guard: why the leak guard stopped the answer, from the private log; empty if it did not.
+        guard: why the leak guard stopped the answer, from the private log; empty if the answer passed.
         faults: the number of faults that the user's model made in this answer, keyed by kind.
     """
 
@@ -165,9 +165,10 @@ class UserQuestion(BaseModel):
         kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
-        half: lists of regular expressions, used in the same way, for answers that are half right.
+        half: lists of regular expressions, as in `must`; an answer is half right if all expressions of at
+            least one list match.
         style: how the question is phrased; a label for breaking down figures.
-        hand: who wrote the question; a label for breaking down figures.
+        hand: the author of the question; a label for breaking down figures.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -28,7 +28,8 @@ class Item(NamedTuple):
     Attributes:
         seat: the judged seat.
         record: the dialogue.
-        other: for a comparison, a dialogue with another player in the seat; otherwise None.
+        other: the second dialogue of a comparison, in which a different player took the seat; None if the
+            item is not a comparison.
     """
 
     seat: int
@@ -168,11 +169,11 @@ class Ratings:
 
         Args:
             id: the id of a new rater.
-            external: the rater's id on a recruiting platform, or None.
+            external: the rater's id on a recruiting platform; None if no platform sent the rater.
             platform: the parameters that the platform sent.
 
         Raises:
-            InputError: the id on the platform is in use, probably by another person.
+            InputError: the id on the platform is in use, probably by somebody else.
         """
         platform = platform or {}
         rater = self.store.add_rater(id, external, platform, self._clock())

@@ -63,7 +63,7 @@ class RatingStore(Database):
 
         Args:
             id: the id of a new rater.
-            external: the rater's id on the platform, or None.
+            external: the rater's id on the platform; None if no platform sent the rater.
             platform: the parameters that the platform sent.
             now: the current time in seconds.
         """

@@ -193,7 +193,7 @@ def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Group ratings by question. Questions are in the order of their first ratings."""
+    """Return the ratings, keyed by question. Questions are in the order of their first ratings."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

@@ -51,7 +51,7 @@ class Ranking(NamedTuple):
         standings: the players with their strengths and ranks.
         tie: the share of comparisons that are ties.
         resampled: the units that were resampled for the intervals: `comparisons` or `raters`.
-        left_out: the number of ignored comparisons, in which a player was compared with itself.
+        left_out: the number of comparisons that were ignored because they compared a player with itself.
         why: the reason why there is no ranking; empty if there is a ranking.
     """
 

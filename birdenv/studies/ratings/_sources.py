@@ -54,8 +54,8 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
 def check_dialogues(folder: Path, judgements: Judgements) -> None:
     """Raise an `InputError` that names the first rated dialogue that the folder of a run or study lacks.
 
-    Comparisons are not checked, because their two dialogues can be in different folders. Neither is a round
-    of ratings, whose dialogues are elsewhere.
+    Comparisons are not checked, because their two dialogues can be in different folders. A rating round is
+    not checked either, because its dialogues are elsewhere.
     """
     if exists(folder / _ROUND) and not exists(folder / _STUDY):
         return

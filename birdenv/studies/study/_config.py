@@ -74,7 +74,7 @@ class Partner(_Part):
     """A kind of partner in a study.
 
     Attributes:
-        player: a player such as `learned:FILE`; None if the partner is another person.
+        player: the spec of a player, such as `learned:FILE`; None if the partner is a person.
         chats: the maximum number of dialogues with this partner for each task; None for no limit.
     """
 
@@ -122,7 +122,8 @@ class StudyConfig(_Part):
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.
         limits: time limits, and the limit on new people.
-        codes: completion codes by ending. If a paid ending has no code, each person gets a random code.
+        codes: the completion codes, keyed by ending. If a paid ending has no code, each person gets a random
+            code.
         survey: the questions after the dialogue; None for the game's survey, or the standard questions if
             the game has no survey.
         typing_speed: the number of characters per second that players seem to type; None to send messages at
@@ -130,7 +131,7 @@ class StudyConfig(_Part):
         least_words: the number of words that a person must write so that the dialogue counts for the person.
         hosts: host names for the pages, in addition to the loopback names.
         prefix: the beginning of random completion codes.
-        contact: an email address or another contact for questions about payment; shown without changes.
+        contact: an email address or other contact for questions about payment; it is shown unchanged.
     """
 
     title: str = ""

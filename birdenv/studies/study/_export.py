@@ -39,7 +39,8 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
         folder: the folder of the study, which may be running.
         form: `cocoa` for dialogues as in CoCoA's `transcripts.json`; `openai` for the messages and tools of
             every seat that a person sat in; `potato` for items to annotate, with the words of all seats.
-        min_reward: leave out dialogues in which any reward is smaller; None to keep all dialogues.
+        min_reward: the minimum reward of every seat; dialogues with a lower reward are left out. None to keep
+            all dialogues.
 
     Raises:
         InputError: the study cannot be read, or the format is unknown.

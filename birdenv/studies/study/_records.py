@@ -12,7 +12,7 @@ class Person(NamedTuple):
 
     Attributes:
         id: a random id, which the person's signed cookie contains.
-        external: the person's id on a recruiting platform, or None.
+        external: the person's id on a recruiting platform; None if no platform sent the person.
         platform: all parameters that the platform sent.
         status: `instructions`, `waiting`, `chat`, `alone`, `survey` or `finished`.
         since: the time when `status` began, in seconds since 1970.
@@ -88,7 +88,8 @@ class StoredMove(NamedTuple):
         seat: the seat that made the move.
         cid: the browser's id for the move; None if a player made the move.
         event: the event of the move in the log.
-        noted: the value of `Rules.noted` after the move, which a replay needs; None if there is no value.
+        noted: the value of `Rules.noted` that was recorded after the move, which a replay needs; None if
+            there is none.
     """
 
     seat: int

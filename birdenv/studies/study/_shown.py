@@ -54,9 +54,9 @@ def show(
     Args:
         dialogue: the dialogue.
         seat: the seat.
-        numbers: the id that a browser gave to a move (`cid`), keyed by the time of the move's event. A seat
+        numbers: the ids that browsers gave to moves (`cid`), keyed by the time of the move's event. A seat
             sees only the ids of its own moves.
-        before: the lines of earlier events, which are reused.
+        before: the lines that were already made for earlier events, which are reused.
     """
     new = tuple(
         {

@@ -87,7 +87,7 @@ class Store(Database):
 
         Args:
             id: the id of a new person.
-            external: the person's id on the platform, or None.
+            external: the person's id on the platform; None if no platform sent the person.
             platform: the parameters that the platform sent.
             now: the current time in seconds since 1970.
         """
@@ -244,7 +244,7 @@ class Store(Database):
             cid: the browser's id for the move; None if a player made the move.
             data: the data of the move as it was sent.
             event: the event of the move in the log.
-            noted: the value of `Rules.noted` after the move, which a replay needs.
+            noted: the value of `Rules.noted` that was recorded after the move, which a replay needs.
         """
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
@@ -317,7 +317,7 @@ def held_study(folder: Path) -> Iterator[None]:
     """Lock a study's folder for the `with` block, so that two servers do not play the same dialogues.
 
     Raises:
-        InputError: another server has locked the folder, or the folder cannot be used.
+        InputError: a different server has locked the folder, or the folder cannot be used.
     """
     with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -101,11 +101,11 @@ class Study:
         """Admit a person who has given consent.
 
         A person whom the platform sent earlier continues if the visit is the same, and if the person is not
-        connected with another browser. `external` is the person's id on a recruiting platform, and `platform`
-        contains the parameters that the platform sent; both can be missing.
+        connected with a different browser. `external` is the person's id on a recruiting platform, and
+        `platform` contains the parameters that the platform sent; both can be missing.
 
         Raises:
-            InputError: the id on the platform is in use, by another person or in another browser.
+            InputError: the id on the platform is in use, by somebody else or in a different browser.
         """
         platform = platform or {}
         person = self.store.add_person(id, external, platform, self.clock())
@@ -175,7 +175,9 @@ class Study:
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """End the participation of a person whose dialogue did not count and who wants no other dialogue."""
+        """End the participation of a person whose dialogue did not count and who does not want a new
+        dialogue.
+        """
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:

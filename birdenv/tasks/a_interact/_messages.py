@@ -33,7 +33,7 @@ def look_up(
             entry.
 
     Raises:
-        ValueError: `kind` is another action, such as `submit_sql`.
+        ValueError: `kind` is any other action, such as `submit_sql`.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:

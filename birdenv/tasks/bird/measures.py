@@ -166,12 +166,12 @@ def is_rated(run: Record) -> bool:
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return the official table of mean scores in percent by difficulty (mini_dev `print_data`).
+    """Return the official table of mean scores in percent, keyed by difficulty (mini_dev `print_data`).
 
     Args:
         difficulties: the difficulty of each episode. Episodes of an unknown difficulty count only in the
             total.
-        scores: for each metric, the scores of the episodes in the same order, from 0 to 1.
+        scores: the scores of the episodes for each metric, in the same order, from 0 to 1.
 
     Returns:
         For each metric, a mapping from the difficulties and `total` to mean scores. A mean over no episodes

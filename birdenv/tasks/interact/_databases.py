@@ -37,7 +37,7 @@ def grading_job(
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
-        left: a checkpoint of the database that the accepted SQL left; if it is None, that SQL runs again.
+        left: a checkpoint of the database after the accepted SQL has run; None to run that SQL again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -193,7 +193,7 @@ class AgentDatabase:
 
         Args:
             accepted: the SQL that passed phase 1.
-            left: a checkpoint of the database that the accepted SQL left; if it is None, that SQL runs again.
+            left: a checkpoint of the database after the accepted SQL has run; None to run that SQL again.
         """
         self.close()
         self._past.clear()

@@ -48,8 +48,8 @@ class DatabaseNotes:
     Attributes:
         schema: the CREATE statement of each table, with sample rows.
         knowledge: the entries of the knowledge base.
-        column_meanings: the meaning of each column, by `database|table|column`: text, or an object for a
-            column that holds JSON.
+        column_meanings: the meaning of each column, keyed by `database|table|column`: text, or an object for
+            a column that holds JSON.
     """
 
     schema: str

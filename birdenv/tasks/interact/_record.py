@@ -53,7 +53,7 @@ class ConditionsRecord(_Model):
 
     Attributes:
         decimal: the number of decimal places that numbers are rounded to; a negative value means 2.
-        distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
+        distinct: False to remove the DISTINCT of the outermost SELECT from both queries.
         order: True if the order of rows matters.
     """
 

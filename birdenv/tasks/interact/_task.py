@@ -98,7 +98,7 @@ class FollowUp:
         conditions: how results are compared; None if the record does not say.
         type: the type of the follow-up in the file.
         candidates: SQL statements that agents can choose from.
-        stated_category: the category that the record states, or None.
+        stated_category: the category that the record states; None if the record does not state one.
         by_state: True if grading compares the database states after the statements.
     """
 

@@ -157,7 +157,7 @@ def read_trace(trace: Any) -> dict[str, Any] | None:
     """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is invalid.
 
     The trace describes how the user understood the question, and which SQL snippets the answer may reveal. A
-    user from another package can return any value as a trace. A trace that is too long for the log is
+    user from a third-party package can return any value as a trace. A trace that is too long for the log is
     invalid.
     """
     if not isinstance(trace, dict | Mapping):  # `dict` first, because the check for `Mapping` is slow

@@ -127,10 +127,10 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the published figures, which cover all episodes, whatever their status.
 
-    The key `tasks` holds N, the number of episodes. `left_out` counts the episodes that rates leave out, by
-    status, and `valid` counts all others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N, which
-    published tables multiply by 100, with a bootstrap interval over tasks. The rate of `phase_2` among all N
-    episodes is the published end-to-end success rate.
+    The key `tasks` holds N, the number of episodes. `left_out` counts the episodes with each status that
+    rates leave out, and `valid` counts all others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N,
+    which published tables multiply by 100, with a bootstrap interval over tasks. The rate of `phase_2` among
+    all N episodes is the published end-to-end success rate.
     """
     counts = count_phases(standings)
     left_out = Counter(standing.status for standing in standings if not standing.is_rated)
@@ -154,7 +154,7 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """Return the `phase_figures` for each group of tasks, by group name. Groups can overlap.
+    """Return the `phase_figures` for each group of tasks, keyed by group name. Groups can overlap.
 
     Args:
         standings: the results of the episodes.

@@ -42,19 +42,19 @@ class Profile:
             an error.
         category_from_id: a task is a Management task if and only if its id contains `_M_`. Otherwise, the
             field `category` decides.
-        infer_category: if a follow-up has no `category`, it is inferred from its tests or from the main task.
-            Otherwise, the follow-up is a Query.
-        follow_up_conditions: which `conditions` apply to the follow-up: those of the main task (`parent`),
-            its own or none (`own`), or its own if it has any and otherwise those of the main task
-            (`own_else_parent`).
+        infer_category: the category of a follow-up without `category` is inferred from its tests or from the
+            main task. Otherwise, the follow-up is a Query.
+        follow_up_conditions: the `conditions` that apply to the follow-up: `parent` for those of the main
+            task, `own` for the follow-up's (or none if it has none), `own_else_parent` for the follow-up's
+            or, if it has none, those of the main task.
         follow_up_base: the phase 1 SQL that prepares the database for the follow-up prediction: the accepted
             prediction or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
         tells_left: every answer states how many questions are left.
-        first_line: when a language model plays the user and says what a question is about, only the first
-            line of its output counts. If the model returns no answer, the user says that they do not
+        first_line: only the first line of a language model's output counts when the model plays the user and
+            says what a question is about. If the model returns no answer, the user says that they do not
             understand.
         grading: the rules for judging submissions.
     """

@@ -112,7 +112,8 @@ class SqlMove(dict[str, Any]):
     Players can return it, and `env.step` accepts it. It equals the dict `{"kind": ..., "text": ...}`.
 
     Attributes:
-        trace: an explanation of the move for the private record (see `birdenv.Move`), or None.
+        trace: an explanation of the move for the private record (see `birdenv.Move`); None for no
+            explanation.
     """
 
     trace: Any = None

@@ -52,7 +52,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a value in a result as text, in quotes if the text could be mistaken for another value."""
+    """Return a value in a result as text, in quotes if the text could be mistaken for a different value."""
     if isinstance(cell, str):
         is_plain = (  # a fast path: `_marked` would not change such a text
             0 < len(cell) <= SHOWN_CHARACTERS

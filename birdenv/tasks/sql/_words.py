@@ -61,7 +61,7 @@ def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: 
 
     Args:
         schema: the CREATE statement of each table, optionally followed by sample rows.
-        meanings: the meaning of each column, by `database|table|column`.
+        meanings: the meaning of each column, keyed by `database|table|column`.
         dialect: the name that sqlglot gives to the SQL dialect.
         about: the text to show above the tables.
     """

@@ -124,7 +124,7 @@ def extract_sql(text: str, dialect: str = "sqlite") -> str:
     The result is the first of these that exists:
 
     * a code block marked as SQL in the dialect (an unclosed block extends to the end of the output)
-    * a code block marked as SQL in another dialect
+    * a code block marked as SQL in a different dialect
     * a code block without a language name that begins with an SQL keyword
     * the whole output, if it is one SQL statement
     * `ERROR!`
