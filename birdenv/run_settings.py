@@ -92,8 +92,7 @@ class RunSettings(CheckedSettings):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return a copy of the settings for workers, which may run in a different folder or on a different
-        machine.
+        """Return a copy of the settings for workers in other folders or on other machines.
 
         The copy contains no API keys.
 
@@ -120,7 +119,7 @@ def in_shard(index: int, shard: str | None) -> bool:
 
 
 def _part_of(shard: str) -> tuple[int, int]:
-    """Return the numbers I and N of `I/N`, or raise `ValueError` for another text."""
+    """Return the numbers I and N of `I/N`, or raise `ValueError` for any other text."""
     part, _, parts = shard.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise ValueError("must be I/N with I from 1 to N, such as 3/16")

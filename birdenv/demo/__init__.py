@@ -64,7 +64,7 @@ def _own_temporary_directory() -> Path:
     """Return a folder of this user among the temporary files. Its path is always the same.
 
     Raises:
-        OSError: the folder belongs to another user, or other users can write to it.
+        OSError: the folder belongs to a different user, or other users can write to it.
     """
     path = Path(tempfile.gettempdir()) / f"birdenv-demo-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)

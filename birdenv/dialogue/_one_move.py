@@ -48,7 +48,7 @@ class OneMove:
         """Play a move without blocking the event loop, and return the result of `play`.
 
         Args:
-            play: called as `play(thread, *arguments)`. To run a function in another thread, `play` awaits
+            play: called as `play(thread, *arguments)`. To run a function in a separate thread, `play` awaits
                 `thread(function, ...)`. The function sees the caller's context variables. If the caller is
                 cancelled, a running function still finishes, and other moves are refused until then.
             *arguments: additional arguments for `play`.

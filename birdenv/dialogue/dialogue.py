@@ -158,7 +158,7 @@ class Dialogue:
 
         Raises:
             DialogueOver: the dialogue is over.
-            InfrastructureError: a database or another resource failed. Call `stop("infra_error")` to end the
+            InfrastructureError: a database or other resource failed. Call `stop("infra_error")` to end the
                 episode.
         """
         if not self.open:

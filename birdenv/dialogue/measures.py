@@ -201,7 +201,7 @@ class GameDisplay:
         request: returns the request that the episode began with.
         sections: returns additional sections that everybody may see.
         phases: returns the judged steps of the episode.
-        subject: returns the words in an answer that name its topic, or an empty string.
+        subject: returns the words in an answer that name its topic; empty if there are none.
         submissions: returns the submissions with their gold statements. Pages show all readers how many rows
             differ, but show the rows themselves only to readers who may see the gold SQL.
         notes: returns private remarks on events, keyed by the event's index in the log.

@@ -132,9 +132,7 @@ class Rules(ABC):
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the maximum sensible value of each number field, keyed by name, as a bound for action
-        spaces.
-        """
+        """Return the maximum sensible value of each number field, keyed by name, for action spaces."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@
 
 * `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
 * `Models`: the models of a run, with their recorded calls and costs, shared by all threads
-* `FunctionModels`: models that are called through another framework's function
+* `FunctionModels`: models that are called through a function of a different framework
 * `Chat`: the model calls of one seat in one episode
 * `Completion`: a model's answer, validated
 * `Prompt`: a prompt as a Jinja2 template

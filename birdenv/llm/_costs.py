@@ -73,7 +73,7 @@ def _is_price(value: Any) -> bool:
 
 
 def _listed(model: str, url: str, prompt: int, answer: int, cached: int) -> float | None:
-    """Return the cost according to `genai-prices`, which identifies services by their URL, or None."""
+    """Return the cost from `genai-prices`, which identifies services by URL; None if the cost is unknown."""
     library = _library()
     if library is None:
         return None
@@ -161,7 +161,7 @@ class Ledger:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if a budget does not allow another call.
+        """Raise `BudgetSpentError` if a budget does not allow any more calls.
 
         Calls in progress are not counted. The error is also raised if most answers do not report their usage,
         because then no budget can be enforced.

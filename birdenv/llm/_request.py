@@ -221,7 +221,7 @@ class Poster:
 
 
 class _Line:
-    """A client and its connection, which another thread can cut when the time for a request is up.
+    """A client and its connection, which a separate thread can cut when the time for a request is up.
 
     The time limits of the transport apply to single reads, so a server that sends single bytes slowly would
     never exceed them.
@@ -289,7 +289,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
 
 
 def _error_of(answer: str) -> dict[str, Any]:
-    """Return the error object in an answer. An error of another type becomes the message of an object."""
+    """Return the error object in an answer. An error of any other type becomes the message of an object."""
     try:
         body = json.loads(answer)
     except (ValueError, RecursionError):

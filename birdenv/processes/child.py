@@ -71,9 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for an additional connection from the owner, and return it. Return None if the owner has
-        ended.
-        """
+        """Wait for a new connection from the owner, and return it. Return None if the owner has ended."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -120,9 +118,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """On Linux, make the kernel kill this process when its owner ends. If the process changes its user, the
-    setting is lost.
-    """
+    """On Linux, make the kernel kill this process when its owner ends. Changing the user cancels this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

@@ -128,7 +128,7 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Remove a leased process from the pool, which makes room for another process."""
+        """Remove a leased process from the pool, which makes room for a new process."""
         with self._change:
             process.at_work = False
             self._change.notify()

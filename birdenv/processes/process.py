@@ -75,8 +75,10 @@ class Channel(abc.ABC):
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return a `Death` that says how it ended. The reason defaults to one derived
-        from the exit code. Set `was_late` if the process exceeded a time limit.
+        """Kill the process, and return a `Death` that says how it ended.
+
+        The reason defaults to one derived from the exit code. Set `was_late` if the process exceeded a time
+        limit.
         """
 
     @abc.abstractmethod
@@ -237,8 +239,10 @@ class ChildProcess(Channel):
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process, and return a `Death` that says how it ended. The reason defaults to one derived
-        from the exit code. Set `was_late` if the process exceeded a time limit.
+        """Kill the process, and return a `Death` that says how it ended.
+
+        The reason defaults to one derived from the exit code. Set `was_late` if the process exceeded a time
+        limit.
         """
         self.kill()
         if reason:
@@ -256,7 +260,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open an additional connection to the process, which must be waiting for it in `Owner.accept`.
+        """Open a new connection to the process, which must be waiting for it in `Owner.accept`.
 
         Raises:
             OSError: the process has ended.

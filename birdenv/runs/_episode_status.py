@@ -92,8 +92,7 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
-    """Play a dialogue to its end and close it. Return the failure that ended the dialogue, or None if there
-    was no failure.
+    """Play a dialogue to its end and close it. Return the failure that ended it, or None if none did.
 
     Exceptions are returned as failures, so that other episodes can continue.
 

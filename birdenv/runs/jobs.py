@@ -73,7 +73,7 @@ class Engine(Protocol):
     """A callable that plays the jobs of a run, for example in threads, in processes or on a cluster.
 
     Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. It should
-    take the next job from the iterator only when it can play another episode, because the run stops handing
+    take the next job from the iterator only when it can play one more episode, because the run stops handing
     out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is also an engine.
 
     Optional attributes:

@@ -57,7 +57,7 @@ class Database:
         return sqlite3.connect(name, check_same_thread=False, isolation_level=None, uri=self._for_reading)
 
     def _check(self, tables: str) -> None:
-        """Reject a file of another program and, when a file is opened for reading, a missing table."""
+        """Reject a different program's file and, if it is opened for reading, a file without our tables."""
         ours = sqlite3.connect(":memory:")
         with closing(ours):
             ours.executescript(tables)

@@ -198,8 +198,7 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return a page that asks the visitor to confirm before this browser starts acting as a different
-    participant.
+    """Return a page that asks the visitor to confirm before this browser acts as a different participant.
 
     Args:
         action: the URL that the confirmation form posts to.

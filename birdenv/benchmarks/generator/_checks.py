@@ -58,8 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return a description of what is wrong with a family's tasks, or an empty string if they are
-        correct.
+        """Describe what is wrong with a family's tasks; return an empty string if nothing is wrong.
 
         The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
         must explain every ambiguous point when the agent asks about it.
@@ -102,7 +101,7 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Return what is wrong with the simulated user's answers in a family, or an empty string.
+        """Describe what is wrong with the simulated user's answers in a family; return "" if all are right.
 
         The term of each ambiguous point must be in the request. In every task, the user must tell the meaning
         if asked about the term, and if asked about at least one phrase of the request that shares a word with

@@ -167,7 +167,7 @@ class Listener:
         )
 
     def _items_in(self, name: str, data: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Return the items in the data of a move, and its other arguments by name."""
+        """Return the items in the data of a move, and its other arguments, keyed by name."""
         action = self._with_items.get(name)
         if action is None:
             return [], {}

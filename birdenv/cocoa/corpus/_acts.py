@@ -56,7 +56,7 @@ def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return how often acts and sequences of acts occur, and how predictable the next act is.
 
     Args:
-        sequences: for each dialogue, a list with one string per move that names the move's acts, such as
+        sequences: a list for each dialogue, with one string per move that names the move's acts, such as
             `greeting + question`.
     """
     acts = Counter(act for each in sequences for act in each)

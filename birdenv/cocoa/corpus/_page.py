@@ -1,4 +1,4 @@
-"""Write a corpus as one HTML page: figures by group, and all dialogues, with notes and tags.
+"""Write a corpus as one HTML page: figures for each group, and all dialogues, with notes and tags.
 
 The page loads nothing from the network. Its script shows the dialogues as plain text, never as markup.
 The dialogues are stored in chunks. A chunk is parsed when a reader opens one of its dialogues.

@@ -44,7 +44,7 @@ class ScenarioSettings(Settings):
     @field_validator(*_FILES, check_fields=False)
     @classmethod
     def _from_any_folder(cls, file: str | None) -> str | None:
-        """Return the absolute path, because runs and studies may be opened from another folder."""
+        """Return the absolute path, because runs and studies may be opened from a different folder."""
         return None if file is None else str(Path(file).absolute())
 
     @property

@@ -64,11 +64,11 @@ class MovePredictions:
             gives no probabilities.
         unknown: the number of recorded acts that the player does not know.
         frequent: the number of moves with the most frequent act, as a baseline for `acts`.
-        words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
-            and the number of tokens; both are 0 if the player gives no word probabilities.
-        own_words: like `words`, but only for the tokens of the seats' own moves.
-        selections: for each dialogue, the number of selections (of an item, numbers or a price) that the
-            player predicted, and the number of all selections.
+        words: the negative log-probability of all tokens that the seats heard and said, and the number of
+            tokens, for each dialogue; both are 0 if the player gives no word probabilities.
+        own_words: like `words`, but only for the tokens in the moves of the seats themselves.
+        selections: the number of selections (of an item, numbers or a price) that the player predicted, and
+            the number of all selections, for each dialogue.
         seconds: the processor time of each move. It differs between runs, so `figures` leaves it out.
     """
 

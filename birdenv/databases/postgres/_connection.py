@@ -46,7 +46,8 @@ class DiskQuota:
     """The disk quota of a clone.
 
     Args:
-        ask: a function that asks another thread how many bytes larger the clone is than its template.
+        ask: a function that asks the clone pool's thread how many bytes larger the clone is than its
+            template.
     """
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:

@@ -51,7 +51,7 @@ class ProcessDatabase(EpisodeDatabase):
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running
     statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
-    process can be started, or if the machine has no memory for another writing episode.
+    process can be started, or if the machine lacks memory for one more writing episode.
     """
 
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
@@ -145,7 +145,7 @@ class ProcessDatabase(EpisodeDatabase):
             return self._resume() or self._call(method, arguments)
 
     def _resume(self) -> QueryError | None:
-        """If the worker of the episode is gone, restore the episode's checkpoint in another worker."""
+        """If the worker of the episode is gone, restore the episode's checkpoint in a new worker."""
         if self._worker is not None or self._start is None:
             return None
         return cast("QueryError | None", self._call("restore", (self._start,)))

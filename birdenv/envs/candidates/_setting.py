@@ -35,9 +35,7 @@ def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated ambiguous terms of a request, or an empty tuple if `briefs` is of a different
-    type.
-    """
+    """Return a request's annotated ambiguous terms, or an empty tuple if `briefs` has the wrong type."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))

@@ -68,7 +68,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
 
 class _Search:
-    """A depth-first search that assigns one gold column after another, while the rows can still agree."""
+    """A depth-first search that assigns one gold column at a time, as long as the rows can still agree."""
 
     def __init__(self, gold: Sequence[Row], pred: Sequence[Row], nodes: int) -> None:
         self._gold, self._pred = gold, pred
@@ -269,7 +269,7 @@ def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
 
 
 def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
-    """Return whether the rows may have the same cells in another order. This is a quick check."""
+    """Return whether the rows may have the same cells in a different order. This is a quick check."""
     return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
 
 

@@ -57,8 +57,7 @@ def numbers_match(a: Any, b: Any) -> bool:
 
 
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
-    """Compare two lists of canonical rows as multisets: numbers within the tolerance, all other cells
-    exactly.
+    """Compare canonical rows as multisets: numbers within the tolerance, all other cells exactly.
 
     Rows are grouped by the positions of their numbers and by all other cells. Each group is compared in
     sorted order. If that fails and the group has at most 200 rows, the function searches for a one-to-one

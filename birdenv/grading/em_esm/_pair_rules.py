@@ -132,7 +132,7 @@ class LocalPairGrader:
         return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
 
     def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
-        """Return the verdict by rows 1 to 5 of the table, or None."""
+        """Return the verdict by rows 1 to 5 of the table, or None if none of these rows matches."""
         gold_none, pred_none = pair.gold.sql in self._nones, pair.pred.sql in self._nones
         if gold_none and pred_none:
             return _decided(pair, "ok", "both_unanswerable", passes=True)

@@ -100,9 +100,9 @@ class GradingJob:
         gold: the gold statements.
         conditions: the conditions for comparing rows.
         setup: SQL that puts a pristine copy into the task's starting state.
-        base_gold: in a follow-up, SQL that runs after `setup` and puts the gold's copy into its starting
+        base_gold: SQL that runs after `setup` in a follow-up, and puts the gold's copy into its starting
             state.
-        base_pred: in a follow-up, SQL that runs after `setup` and puts the prediction's copy into its
+        base_pred: SQL that runs after `setup` in a follow-up, and puts the prediction's copy into its
             starting state.
         cleanup: statements that run after each of the three scripts above, and after a Management script.
             Their errors are ignored, because they were written for the state that the gold leaves.

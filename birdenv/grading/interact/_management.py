@@ -103,7 +103,7 @@ class _GoldState:
         state: the state.
         is_worked: whether this is the state before the clean-up.
         flags: the flags for grades.
-        is_lasting: whether another run leaves the same state, because no SQL in it reads the clock.
+        is_lasting: whether a second run leaves the same state, because no SQL in it reads the clock.
         tests: the report of the task's test cases on this state.
     """
 

@@ -119,7 +119,7 @@ class TestReport:
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether another run may end differently, because a limit or a crash ended this one."""
+        """Return whether a second run may end differently, because a limit or a crash ended this run."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 

@@ -153,7 +153,7 @@ def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str)
     Args:
         brief: what the user knew about the task.
         exchanges: the agent's questions with the user's answers.
-        last: the last submitted SQL, or an empty string.
+        last: the last submitted SQL; empty if nothing was submitted.
     """
     critical = [point for point in brief.ambiguities if point.kind != "non_critical"]
     return tuple(

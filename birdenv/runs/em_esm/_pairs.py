@@ -123,9 +123,7 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs for a path: the path itself, the BIRD run that it names, or the newest
-    complete folder `run_*` in it.
-    """
+    """Return a path's folder of pairs: the path, its BIRD run, or its newest complete folder `run_*`."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:

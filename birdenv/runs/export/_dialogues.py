@@ -1,4 +1,4 @@
-"""Export whole dialogues from a run, or from another kind of folder, for CoCoA, OpenAI and Potato."""
+"""Export whole dialogues from a run, or from a different kind of folder, for CoCoA, OpenAI and Potato."""
 
 from __future__ import annotations
 

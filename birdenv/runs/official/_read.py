@@ -141,7 +141,7 @@ class OfficialResults:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task's rows by stage. A follow-up counts only if phase 1 was passed."""
+    """A task's rows, keyed by stage. A follow-up counts only if phase 1 was passed."""
 
     first: ResultRow | None
     debug: ResultRow | None

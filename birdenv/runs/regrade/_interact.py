@@ -1,8 +1,9 @@
 """Grade the submissions of a stored BIRD-Interact run again, under several profiles, without playing.
 
-Only recorded submissions are judged. What the agent would have done after another verdict is unknown. Under
-another profile, the episode might have continued with a step that was never played (a debug attempt or phase
-2). That step counts as not passed, and the episode as cut short, so the profile's figures are lower bounds.
+Only recorded submissions are judged. What the agent would have done after a different verdict is unknown.
+Under a different profile, the episode might have continued with a step that was never played (a debug attempt
+or phase 2). That step counts as not passed, and the episode as cut short, so the profile's figures are lower
+bounds.
 """
 
 from __future__ import annotations

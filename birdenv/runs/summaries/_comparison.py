@@ -208,7 +208,7 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
-    """Return a line if a run had another user than the first, which makes their scores incomparable."""
+    """Return a line if a run's user differs from the first run's, which makes scores incomparable."""
     one, other = a.config.get("user_facts"), b.config.get("user_facts")
     if one == other:
         return []

@@ -27,8 +27,8 @@ played again because its server was lost, only its last trial counts.
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:
     """Return the faults and the usage of the language models that played, or an empty dict if none played.
 
-    `model_faults` counts faults by seat and kind. `usage_of_others` is the total usage by seat, excluding the
-    agent's; a figure that some episodes do not report is left out.
+    `model_faults` counts faults, keyed by seat and kind. `usage_of_others` is the total usage, keyed by seat
+    and excluding the agent's; a figure that some episodes do not report is left out.
     """
     faults: dict[str, Counter[str]] = {}
     used: dict[str, list[Record]] = {}

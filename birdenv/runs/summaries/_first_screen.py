@@ -48,8 +48,7 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return the figures for each group as text, with a table and chart for each kind of group and each
-    measure.
+    """Return a table and a chart of each measure for each kind of group, as text.
 
     Args:
         report: the figures of the run.

@@ -233,7 +233,7 @@ def _estimates(
 
 
 def _names(run: RecordedRun, kind: str) -> list[str]:
-    """Return the groups in the game's order (such as difficulties from easy to hard), the others by name."""
+    """Return the groups in the game's order, such as from easy to hard, and all others sorted by name."""
     names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
     known = [name for name in run.measured.group_order if name in names]
     return [*known, *sorted(names - set(known))]
@@ -249,7 +249,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return an empty line and a table of one measure by group, with the intervals as a chart."""
+    """Return an empty line and a table of one measure for each group, with the intervals as a chart."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""

@@ -200,7 +200,7 @@ def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
 
 
 def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:
-    """Return questions about a point's column and about another column, and whether it is the point's."""
+    """Return questions about columns, each with True if the column belongs to the annotated point."""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
     for item in brief.ambiguities[:2]:

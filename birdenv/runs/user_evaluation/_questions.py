@@ -162,7 +162,7 @@ class UserQuestion(BaseModel):
     Attributes:
         instance_id: the id of the task.
         question: the text of the question.
-        kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
+        kind: what the question is about: an annotated ambiguity (`labelled`), any other part of the request
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
         half: lists of regular expressions, as in `must`; an answer is half right if all expressions of at

@@ -1,4 +1,4 @@
-"""The web application for raters: consent, one item after another, and the completion code."""
+"""The web application for raters: consent, one item at a time, and the completion code."""
 
 from __future__ import annotations
 

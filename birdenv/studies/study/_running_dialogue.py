@@ -218,7 +218,7 @@ class RunningDialogue:
             self._let_people_answer(moves[-1].seat)
 
     def _let_people_answer(self, seat: int) -> None:
-        """If a person may act, do not ask the player that has just moved for another move."""
+        """If a person may act, do not ask the player that has just moved for a second move."""
         if seat in self._players and set(self.people) & set(self.dialogue.open):
             self._asked[seat] = len(self.dialogue.events)
 

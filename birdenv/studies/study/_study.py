@@ -175,9 +175,7 @@ class Study:
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """End the participation of a person whose dialogue did not count and who does not want a new
-        dialogue.
-        """
+        """End the participation of a person whose dialogue did not count and who wants no new one."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:

@@ -185,7 +185,7 @@ class WaitingRoom:
         return (None, []) if best is None else best[1:]
 
     def _partner(self, tasks: list[str], alone: list[tuple[Person, list[str]]]) -> tuple[Person, str] | None:
-        """Return the longest-waiting person who can have one of the tasks, and this task, or None."""
+        """Return the first waiting person who can have one of the tasks, and the task; None if nobody can."""
         for other, others in alone:
             known = set(others)
             for task in tasks:

@@ -24,9 +24,8 @@ def look_up(
 
     Args:
         kind: the name of the tool, such as `get_schema`.
-        argument: for the meaning of a column, `{"table": ..., "column": ...}`; for the definition of a
-            knowledge entry, its name or its visible id. Case does not matter. Other tools ignore the
-            argument.
+        argument: `{"table": ..., "column": ...}` for the meaning of a column; the name or the visible id for
+            the definition of a knowledge entry. Case does not matter. Other tools ignore the argument.
         notes: the schema, knowledge and column meanings of the database.
         deleted: the ids of knowledge entries that the system must not see.
         renumber: True to number the visible entries consecutively, because a gap would reveal a deleted

@@ -185,7 +185,7 @@ def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskReco
 
 
 def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel] | None]]:
-    """Yield the names of a record's fields in a file, each with the model of its objects or None."""
+    """Yield the names of a record's fields in files, each with the model of its objects, if it has one."""
     for name, field in model.model_fields.items():
         held = [field.annotation, *get_args(field.annotation)]
         inner = next((each for each in held if isinstance(each, type) and issubclass(each, BaseModel)), None)

@@ -143,7 +143,7 @@ def filter_answer(
 
 
 def _model_calls(trace: Any) -> dict[str, Any]:
-    """Return the keys of the recorded model calls that produced an answer, by stage of the simulated user."""
+    """Return the keys of the model calls behind an answer, keyed by the simulated user's stage."""
     calls = trace.get("calls") if isinstance(trace, Mapping) else None
     keys: list[Any] = [calls.get(stage) for stage in STAGES] if isinstance(calls, Mapping) else []
     if not keys or not all(isinstance(each, list) and len(each) <= _TRIES for each in keys):

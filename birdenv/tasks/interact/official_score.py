@@ -226,7 +226,7 @@ def official_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def _formula_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return lines that explain the score, without a, b, c and d if every attempt earns the same reward."""
+    """Return lines that explain the score, omitting a, b, c and d if every attempt earns the same reward."""
     tasks = f"over N = {official['tasks']} tasks"
     if "a" not in official:
         return [f"  (0.7 for phase 1 + 0.3 for phase 2) / N, {tasks}"]

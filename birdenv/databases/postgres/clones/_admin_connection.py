@@ -155,7 +155,7 @@ class AdminConnection:
             self.run(f"VACUUM {_SHARED_CATALOGS}")  # autovacuum is off
 
     def _wait_until_empty(self, name: str) -> None:
-        """Wait for closed sessions to end; otherwise, the server would check only after another 100 ms."""
+        """Wait for closed sessions to end; otherwise, the server would not check for 100 ms."""
         end = time.monotonic() + _LEAVING_SECONDS
         while time.monotonic() < end:
             if not self.run("SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", name):

@@ -229,7 +229,7 @@ def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
 
 
 def _drop_quietly(server: PostgresServer, name: str) -> None:
-    """Drop a database after an error, without raising another one. The next load drops what remains."""
+    """Drop a database after an error, without raising a second error. The next load drops what remains."""
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
         _drop(server, connection, name)
 

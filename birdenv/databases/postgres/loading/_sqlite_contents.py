@@ -177,7 +177,7 @@ class SqliteContents:
         return [keys[number] for number in sorted(keys, reverse=True)]  # as written
 
     def _column(self, table: str, column: str) -> str:
-        """Return the PostgreSQL name of a column that a key may spell in another case than its table."""
+        """Return the PostgreSQL name of a column that a key may spell in a different case from its table."""
         names = [row[1] for row in self._pragma("table_xinfo", table)]
         return self.name(next((name for name in names if name.lower() == column.lower()), column))
 

@@ -68,7 +68,8 @@ class ServerPaths:
     def make_sockets_folder(self) -> None:
         """Create the folder of the server's socket, unless it is the data directory.
 
-        Raises `InputError` if the path is too long for a socket, or if the folder belongs to another user.
+        Raises `InputError` if the path is too long for a socket, or if the folder belongs to a different
+        user.
         """
         if self.sockets == self.data:
             return
@@ -233,7 +234,7 @@ def pid_file(data: Path) -> dict[str, str]:
 def remove_stale_locks(place: ServerPaths) -> None:
     """Remove the lock files that a killed server left behind.
 
-    PostgreSQL itself cannot tell that the process id in such a file now belongs to another program.
+    PostgreSQL itself cannot tell that the process id in such a file now belongs to a different program.
     """
     for path in (place.data / "postmaster.pid", place.sockets / f"{SOCKET}.lock"):
         with suppress(FileNotFoundError):

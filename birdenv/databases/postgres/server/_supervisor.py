@@ -116,7 +116,7 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _prepare() -> None:
     """Run before the server starts: make it end with the keeper, and limit the memory of its processes.
 
-    The limit covers a process's own data, without shared buffers and the stack. If a process reaches it,
+    The limit covers a process's own data, excluding shared buffers and the stack. If a process reaches it,
     PostgreSQL reports an error of one statement, and no process ends. Systems other than Linux count
     differently.
     """

@@ -8,7 +8,8 @@ An image is a private, writable copy of the file, or behaves like one. The file 
 * `copy`: the image is a copy of the file in the scratch folder.
 
 `auto` chooses `memory-map` if that works on this machine, and otherwise `copy`. The changes in an image can
-be saved as a `Checkpoint`, and applied to another image of the same file, even one of the other kind.
+be saved as a `Checkpoint`, and applied to a different image of the same file, even an image of the other
+kind.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A process holds a lock in its folder as long as it runs, and removes the folder when it ends. A folder without
 a lock was left by a killed process, and is removed when the next process starts. The environment variable
-`BIRDENV_SCRATCH` moves the scratch folder to another file system.
+`BIRDENV_SCRATCH` moves the scratch folder to a different file system.
 """
 
 from __future__ import annotations
