@@ -150,7 +150,7 @@ def test_it_plays_with_people_in_studies(game: str, player: str, policies: dict[
         rooms = study.tick()
         for room in rooms:
             [person] = study.store.seated(room.stored.id).values()
-            dialogue = room._dialogue
+            dialogue = room.dialogue
             likely = rulebased("", arena.context(dialogue, room.stored.task, 1))
             while not room.is_over:
                 if (made := room.next_move()) is not None:
