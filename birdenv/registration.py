@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def register_environments() -> None:
-    """Register the environments with Gymnasium now if it is already imported, or else when it is imported."""
+    """Register the environments with Gymnasium now if it is already imported, or as soon as it is."""
     if "gymnasium" in sys.modules:
         _register()
     else:

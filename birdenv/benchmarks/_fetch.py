@@ -49,8 +49,8 @@ class Place(_Record):
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set on the Hugging Face Hub).
         address: the address of the archive, or the name of the data set on the Hub.
-        has: a description of what the place offers.
-        checked: the day on which somebody last downloaded from this place, or `not checked`.
+        has: a description of the files that the place offers.
+        checked: the day on which a download from this place was last tested, or `not checked`.
         at_most_gb: the maximum size of the download in GB. A larger download is refused.
         sha256: the SHA-256 digest of the archive; None if unknown.
     """
@@ -86,7 +86,7 @@ class Published(_Record):
         dumps: the place that has the PostgreSQL dumps; None if there are none.
         ground_truth: the subject line for an e-mail that asks the authors for the ground truth; None if the
             ground truth is public.
-        seen: the digests of the files in the edition that birdenv was tested with, keyed by file name.
+        seen: the digests of the files that birdenv was tested with, keyed by file name.
     """
 
     title: str

@@ -198,7 +198,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return a shortened text for the console, without markup and control characters."""
+    """Return a shortened text for the console, without markup or control characters."""
     return Text(_cut(text), style)
 
 

@@ -36,15 +36,15 @@ class Measure:
         title: the name in tables.
         value: returns an episode's figure, given its record, or None if the episode does not count.
         is_rate: True if an episode's figure is 0 or 1; otherwise, it lies between `least` and `most`.
-        over: `rated` if the mean excludes episodes with a status in `UNRATED`, `all` if it includes all
-            episodes.
+        over: the episodes in the mean: `rated` to exclude episodes with a status in `UNRATED`, `all` to
+            include all episodes.
         by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also plots each group's figure, on a scale from 0 to 1.
+        drawn: True if the summary also plots the figure for each group, on a scale from 0 to 1.
         compared: True if `birdenv compare` compares runs by this figure. A rate then also has pass^k and
             pass@k.
         least: the minimum figure for an episode.
         most: the maximum figure for an episode.
-        silent: a description of the episodes for which `value` returns None, used in a note on their number;
+        silent: a phrase for the episodes for which `value` returns None, used in a note on their number;
             empty for no note.
         note: a remark that readers need to understand the figure.
         less_is_better: True if smaller figures are better.

@@ -23,8 +23,8 @@ class ActionWords:
     Attributes:
         label: the text on the button.
         hint: one sentence that says what the action is for.
-        place: where the page offers the action. By default, natural language goes to the text box and code to
-            the editor, and other actions have a separate button.
+        place: the part of the page that offers the action. By default, natural language goes to the text box
+            and code to the editor, and other actions have a separate button.
         done: the report of the action in the conversation. If the action has a text, the report follows the
             person's name ("ran this SQL"). Otherwise, it is a separate line in which `{field}` stands for the
             value of a field; people who may not see the value read only the part before the colon.

@@ -195,7 +195,7 @@ def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records with an added field: the number of this episode among several of the same task."""
+    """Return the records with an added field: its number among the repeats of the task."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()

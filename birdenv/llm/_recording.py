@@ -35,7 +35,7 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     Args:
         scope: the task, the episode number and the seat, such as `library_1/0/system`.
         request: the body of the request.
-        again: the number of equal requests that were made earlier in the scope.
+        again: the number of identical requests that were made earlier in the same scope.
     """
     asked = {name: value for name, value in request.items() if value is not None and name not in _NO_PART}
     text = json.dumps([scope, asked, again], sort_keys=True, separators=(",", ":"))

@@ -103,7 +103,8 @@ class Connection:
         socket: the web socket of the tab.
         person: the id of the person.
         news: an event that is set when there may be something to send.
-        after: the number of events sent so far; None before the browser's first frame.
+        after: the number of events that were sent to the browser so far; None before the browser's first
+            frame.
         typing: whether the partner is typing now, if this has changed and must be sent; None if nothing has
             changed.
         too_fast: the ids of moves that were rejected because too many moves are waiting.

@@ -203,7 +203,7 @@ class _CheckedEpisode:
 
 
 class _WrongStateError(Exception):
-    """The game is in a state in which no further move can be played."""
+    """The game is in a state in which no more moves can be played."""
 
     def __init__(self, fault: str, found: str) -> None:
         super().__init__(found)

@@ -150,7 +150,8 @@ class VaguePart:
         word: the vague word.
         is_trait: True for an adjective that restricts the rows, False for a noun that is shown.
         meanings: the possible meanings.
-        said: the index of the meaning that the request states explicitly; None if the request leaves it open.
+        said: the index of the meaning that the request states explicitly; None if the request leaves the
+            meaning open.
     """
 
     word: str

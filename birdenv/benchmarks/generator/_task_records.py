@@ -35,7 +35,7 @@ class GeneratedFollowUp:
     Attributes:
         text: the wording of the request.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
-        right: the index of the right candidate.
+        right: the index of the correct candidate.
         conditions: a condition for each candidate, which selects some of the first request's rows; empty if
             there are `statements`.
         statements: a whole statement for each candidate; empty if there are `conditions`.

@@ -161,7 +161,7 @@ def print_table(title: str, figures: Mapping[str, Any]) -> None:
 
 
 def _print_comparison(tested: Sequence[Mapping[str, Any]]) -> None:
-    """Print a Markdown table with a row for each player, without columns that are empty."""
+    """Print a Markdown table with a row for each player, omitting empty columns."""
     rows = [{**each.get("moves", {}), **each.get("selfplay", {})} for each in tested]
     for row in rows:
         row.update(zip(("reward", "reward of the other"), row.pop("rewards", ()), strict=False))

@@ -221,7 +221,7 @@ def open_session(
         database: the name of the database.
         role: the role.
         password: the password of the role, if it needs one.
-        shown: the replacements for names, as in `Session`.
+        shown: the replacements for names that differ from run to run, as in `Session`.
         reading: whether all transactions are read-only.
 
     Raises:

@@ -26,7 +26,7 @@ class Played(NamedTuple):
         reward: the reward of the step, minus the price of a question.
         terminated: True if the episode is over because its rules ended it.
         truncated: True if the episode was ended by a failure, or by a limit that is not part of the rules.
-        allowed: False if the action mask forbade the action.
+        allowed: False if the action was refused because the action mask forbade it.
     """
 
     reward: float

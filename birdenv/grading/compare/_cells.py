@@ -140,11 +140,11 @@ class Normalisation:
     """The differences in spelling that a comparison ignores.
 
     Attributes:
-        trim: ignore white space around text.
-        casefold: ignore upper and lower case.
-        nfc: ignore whether Unicode characters are composed or decomposed.
-        dates: ignore how dates are written: a date equals its ISO text, and also midnight of that day; a
-            timestamp equals its ISO text.
+        trim: True to ignore white space around text.
+        casefold: True to ignore upper and lower case.
+        nfc: True to ignore whether Unicode characters are composed or decomposed.
+        dates: True to ignore how dates are written: a date equals its ISO text, and also midnight of that
+            day; a timestamp equals its ISO text.
     """
 
     trim: bool = False

@@ -43,7 +43,7 @@ class PairRules:
             compares it.
         relax_single: whether two one-row results agree if one of them has a single column whose value occurs
             anywhere in the other row.
-        normalisation: the differences that ESM ignores. The comparison mode `bird` never ignores any.
+        normalisation: the differences that ESM ignores. The comparison mode `bird` ignores none of them.
     """
 
     em: bool = True

@@ -135,7 +135,7 @@ def read_dialogue(
 def _exchanges(
     entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
 ) -> tuple[StageExchange, ...]:
-    """Return both stages of an answer: recorded model calls, or else the seat's text and the words in markup.
+    """Return both stages of an answer: recorded model calls, or the seat's text and the words in markup.
 
     For a user with a language model, the prompt of a stage that called no model is empty.
     """

@@ -54,7 +54,7 @@ class ResultRow:
         groups: the groups that the task belongs to, such as its category, keyed by kind of group.
         questions: the numbers of the turns in which the user was asked a question.
         allowed: the number of allowed questions; None if it is not known.
-        free: the number of questions that cost nothing.
+        free: the number of questions that were not charged.
     """
 
     passed: bool

@@ -27,7 +27,7 @@ class BirdRegrade:
 
     Attributes:
         played: the recorded `ex`, `ex_bird` (EX by the official set rule) and `status`, keyed by episode.
-        now: the new values of these fields and the `reason`, keyed by episode.
+        now: the new values of the fields in `played`, and the `reason`, keyed by episode.
         clean: True if code fences and similar decoration were stripped from the SQL before computing EX.
         fail_doubtful: True if doubtful passes were graded as failures.
         changes: descriptions of the data that have changed since the run.

@@ -261,7 +261,7 @@ def _difference(
     tasks: Sequence[str],
     database: Mapping[str, str | None],
 ) -> Difference:
-    """Return the difference by Newcombe and McNemar for rates of tasks played once, else by bootstrap."""
+    """Use Newcombe and McNemar for rates of tasks played once, and otherwise the bootstrap."""
     values_a, values_b = _by_task(a, measure), _by_task(b, measure)
     names = [name for name in tasks if name in values_a and name in values_b]
     gaps = [values_b[name] - values_a[name] for name in names]

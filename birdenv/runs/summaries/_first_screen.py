@@ -145,7 +145,7 @@ def _costs(report: RunReport) -> dict[str, str]:
 
 
 def _repeats(report: RunReport) -> str:
-    """Return pass^k and pass@k of the first rate for the largest k, or an empty text."""
+    """Return pass^k and pass@k of the first rate for the maximum k; "" if there are none."""
     return next((f"{of.title}: {rates[-1].text()}" for of, rates in report.repeats.items() if rates), "")
 
 

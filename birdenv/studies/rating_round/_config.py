@@ -49,9 +49,9 @@ class RatingConfig(BaseModel):
         justification: True if raters must justify their choice in words.
         seats: the names of the seats to rate; None for the evaluated seat.
         raters: the number of people who judge each item.
-        most: the maximum number of items per rater; None for all items.
+        most: the maximum number of items that a rater may judge; None for no maximum.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: how long, in seconds, an item that a rater has begun stays reserved for that rater.
+        hold: the time in seconds for which an item that a rater has begun stays reserved for that rater.
         codes: the completion codes: `done` for raters who judged an item, and `full` for raters who got no
             item because none was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.

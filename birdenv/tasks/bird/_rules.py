@@ -248,7 +248,7 @@ def _refusal(action: str) -> str:
 def _shown(result: QueryResult) -> str:
     """Return a result as text, limited to the rows that are always fetched.
 
-    Further rows would give the gold away, because the size of its result decides how many rows the grader
+    Additional rows would give the gold away, because the size of its result decides how many rows the grader
     fetches.
     """
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated

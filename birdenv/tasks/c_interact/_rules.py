@@ -202,7 +202,7 @@ class CInteractRules(InteractRules):
         return in_time and (self.turns_left > 0 or not self.profile.enforced)
 
     def _limited(self, reply: Reply) -> Reply:
-        """Return the reply, and truncate the episode if the profile allows no further action."""
+        """Return the reply, and truncate the episode if the profile allows no more actions."""
         most = self.profile.max_actions
         if most is not None and self._actions >= most and not self.status:
             self._truncate("task limit reached")

@@ -259,7 +259,7 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
-    """Return the passed phases, each as passed at once, because later submissions earn no less."""
+    """Return the passed phases, all as first attempts, because later submissions earn no less."""
     return frozenset((phase, "first") for phase in (1, 2) if passed(run, phase))
 
 

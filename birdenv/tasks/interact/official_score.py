@@ -55,9 +55,9 @@ class PhaseCounts:
         tasks: the number of episodes.
         followed: the number of episodes of tasks that have a follow-up with gold SQL.
         reached: the number of episodes that reached phase 2.
-        a: the number of episodes that passed phase 1 at once.
+        a: the number of episodes that passed phase 1 at the first attempt.
         b: the number of episodes that passed phase 1 after debugging.
-        c: the number of episodes that passed phase 2 at once.
+        c: the number of episodes that passed phase 2 at the first attempt.
         d: the number of episodes that passed phase 2 after debugging.
     """
 

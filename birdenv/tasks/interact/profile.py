@@ -29,7 +29,7 @@ class Profile:
         name: the name of the profile, such as `strict`.
         free_submission: the first submission does not count as a turn (paper). Otherwise, it takes the last
             turn of the budget.
-        enforced: a question beyond the budget is refused. Otherwise, it is answered.
+        enforced: a question that exceeds the budget is refused. Otherwise, it is answered.
         max_actions: the number of actions after which an episode is truncated; None for no limit.
         clarify_later: questions are also allowed in the debug attempt and in the follow-up.
         free_refusals: how many refused moves are free in each phase after the first submission. The next
@@ -49,7 +49,7 @@ class Profile:
             or, if it has none, those of the main task.
         follow_up_base: the phase 1 SQL that prepares the database for the follow-up prediction: the accepted
             prediction or the gold.
-        setup: `preprocess_sql` and `clean_up_sqls` are run.
+        setup: the task's `preprocess_sql` and `clean_up_sqls` are run. Otherwise, they are ignored.
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
         tells_left: every answer states how many questions are left.

@@ -35,9 +35,9 @@ def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
     """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, which papers multiply by 100.
 
     Args:
-        a: the number of tasks that passed phase 1 at once.
+        a: the number of tasks that passed phase 1 at the first attempt.
         b: the number of tasks that passed phase 1 after debugging.
-        c: the number of tasks that passed phase 2 at once.
+        c: the number of tasks that passed phase 2 at the first attempt.
         d: the number of tasks that passed phase 2 after debugging.
         n: the total number of tasks, including tasks that have no follow-up. If n is 0, the mean is 0.
     """

@@ -96,7 +96,7 @@ def load(
         source: the kind of source: `sqlite` or `dump`.
         fill: a function that fills an empty database through the given connection, and raises `InputError`
             for bad contents.
-        again: load the database even if it is already loaded.
+        again: True to load the database even if it is already loaded.
         expected: the number of rows that each table must have; None to skip this check.
 
     Raises:
