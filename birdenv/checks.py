@@ -1,4 +1,4 @@
-"""Checked values: what Pydantic finds wrong is raised as an `InputError`, which is one line for people."""
+"""Validate values with Pydantic, and report invalid values as an `InputError` with a one-line message."""
 
 from __future__ import annotations
 

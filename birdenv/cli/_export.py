@@ -1,4 +1,4 @@
-"""`birdenv export`: export episodes of runs as training data, or in the formats of other tools."""
+"""`birdenv export`: export episodes from runs as training data, or in the formats of third-party tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building blocks for commands, here or in other packages: declarations, safe printing, progress bars."""
+"""Building blocks for commands, in birdenv or elsewhere: declarations, safe printing, progress bars."""
 
 from __future__ import annotations
 

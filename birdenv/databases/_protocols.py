@@ -1,4 +1,4 @@
-"""The interfaces that every engine implements: databases of episodes, and sources that open them.
+"""The interfaces that every engine implements: databases for episodes, and sources that open them.
 
 `dump_places` finds the folders that contain a benchmark's PostgreSQL dumps.
 """

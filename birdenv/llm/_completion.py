@@ -29,7 +29,7 @@ class Completion:
         content: the text of the message; empty if the message has no text.
         tool_calls: the tool calls as the endpoint sent them.
         reasoning: the model's reasoning; empty if the endpoint does not return it.
-        refusal: the model's explanation if it refused to answer; otherwise empty.
+        refusal: the model's explanation for refusing to answer; empty if it answered.
         finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or a different
             reason.
         prompt_tokens: the number of prompt tokens; None if the endpoint does not report this number.

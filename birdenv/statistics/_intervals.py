@@ -48,7 +48,8 @@ class Figure(NamedTuple):
     Attributes:
         value: the value, or None if the statistic is not defined.
         interval: the 95% interval, or None if there is none.
-        why: the reason why there is no value or no interval, with no final full stop; otherwise empty.
+        why: the reason why there is no value or no interval, without a full stop at the end; empty if there
+            are both.
     """
 
     value: float | None

@@ -1,4 +1,4 @@
-"""`birdenv bird`, `c-interact` and `a-interact`: shorthands of `birdenv play` with options of their own.
+"""`birdenv bird`, `c-interact` and `a-interact`: shorthands for `birdenv play` with additional options.
 
 Modules that only a run needs are imported where they are used, so that `--help` is quick.
 """

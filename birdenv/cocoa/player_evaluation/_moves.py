@@ -152,7 +152,7 @@ def predict_moves(
         argument: the factory's argument, such as `FILE` in `learned:FILE`.
         seed: the seed for the players.
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
-        seats: the seats whose moves are predicted (default: all).
+        seats: the seats whose moves are predicted; by default, all seats.
     """
     found = MovePredictions(dialogues=len(transcripts))
     made: Counter[Act] = Counter()

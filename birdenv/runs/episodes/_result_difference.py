@@ -47,8 +47,8 @@ class ResultDifference:
         missing: the number of rows that only the gold result has.
         extra: the number of rows that only the submission's result has.
         wrong: the number of cells that differ in rows that mostly agree.
-        columns: the names of the columns in the gold result; private.
-        rows: the first rows that differ; private.
+        columns: the names of the columns in the gold result. They are private.
+        rows: the first rows that differ. They are private.
     """
 
     why: str = ""

@@ -104,8 +104,8 @@ class ShownEpisode:
         turns: the events of the dialogue.
         sections: additional public text in titled sections, such as what each seat knew.
         culprit: who caused the failure; empty if the episode did not fail or the cause is not known.
-        terms: the ambiguous terms of the request; private.
-        secrets: private text in titled sections, such as the gold SQL.
+        terms: the ambiguous terms in the request, which agents must not see; empty if they are not known.
+        secrets: private text in titled sections, such as the gold SQL; empty if private parts are not shown.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Export the episodes of a run as training data, or in the formats of other tools."""
+"""Export the episodes of a run as training data, or in the formats of third-party tools."""
 
 from birdenv.runs.export._dialogues import (
     DIALOGUE_FORMATS,

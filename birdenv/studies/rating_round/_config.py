@@ -42,7 +42,8 @@ class RatingConfig(BaseModel):
         title: the title of the pages.
         consent: the plain text that raters agree to before they begin.
         instructions: the plain text above a rater's first item.
-        questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
+        questions: the questions about each dialogue; by default, CoCoA's four questions. Not used with
+            `compare`.
         compare: `dialogues` to show two dialogues of different systems on the same task and ask which is
             better; `answers` to show only the last move of each system; None to rate single dialogues.
         criterion: the question that a comparison asks.

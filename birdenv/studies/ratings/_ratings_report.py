@@ -133,7 +133,7 @@ def rating_report(judgements: Judgements, level: Level | None = None) -> RatingR
 
     Args:
         judgements: the ratings and comparisons.
-        level: the level of measurement for alpha (default: nominal for words, ordinal for numbers).
+        level: the level of measurement for alpha; by default, nominal for words and ordinal for numbers.
     """
     questions = tuple(
         _question(name, ratings, level) for name, ratings in by_question(judgements.ratings).items()

@@ -96,8 +96,8 @@ class StudyLimits(_Part):
             or the person's participation ends.
         chat: the length of a dialogue.
         idle: the time that a person may take for one move.
-        away: how long a person may be disconnected before counting as gone.
-        steady: how long a person who reconnects must stay connected before being paired.
+        away: the time that a person may be disconnected before counting as gone.
+        steady: the time that a person who reconnects must stay connected before being paired.
         newcomers: the maximum number of new people per minute from one address.
     """
 
@@ -113,7 +113,7 @@ class StudyConfig(_Part):
     """The configuration of a study.
 
     Attributes:
-        title: the title of the study's pages (default: the title of the game).
+        title: the title of the study's pages; by default, the title of the game.
         consent: the plain text that people agree to before they begin.
         instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
         check: the questions of the comprehension check. A person has two attempts.

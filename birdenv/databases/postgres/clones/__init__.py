@@ -1,1 +1,1 @@
-"""The databases of episodes: shared databases for reading, and a clone for each episode that writes."""
+"""The databases that episodes use: shared databases for reading, and a clone for each episode that writes."""

@@ -1,4 +1,4 @@
-"""The sessions of episodes: in a shared database while an episode only reads, and then in a clone.
+"""The sessions that episodes use: in a shared database while an episode only reads, and then in a clone.
 
 Sessions in shared databases are reused, because statements can leave nothing behind there. A `Snapshot`
 stores the contents of a clone at one moment in a database without sessions.

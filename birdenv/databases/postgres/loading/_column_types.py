@@ -54,7 +54,7 @@ class Column:
 
     Attributes:
         type: the PostgreSQL type.
-        note: an explanation for the user if the type differs from the declared type; otherwise empty.
+        note: an explanation for the user if the type differs from the declared type; empty if it does not.
     """
 
     type: str
