@@ -63,7 +63,7 @@ class Brief:
     """Everything that the user may use to answer questions about one task. The system never sees it.
 
     Attributes:
-        clear_query: the request without ambiguities.
+        clear_query: the unambiguous request.
         ambiguities: the annotated points.
         gold: the reference statements; empty if they are withheld.
         identifiers: the names of the schema's tables and columns.

@@ -30,7 +30,7 @@ _NOTHING = "I have nothing particular in mind for that."
 
 
 def decode(choice: Choice, brief: Brief) -> str:
-    """Return the words of an answer, with one sentence for each granted snippet or part."""
+    """Return the text of an answer, with one sentence for each granted snippet or part."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
     if choice.call == "unclear":
@@ -124,10 +124,10 @@ def _of_the_rest(said: str, content: str) -> str:
 
 
 class RuleUser:
-    """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
+    """A user without a language model, made of an encoder and a decoder (BIRD-Interact §3.1).
 
-    It never raises an exception, and does not remember earlier questions. The rules of the game filter its
-    answers through the leak guard, like the answers of every user.
+    It never raises an exception, and does not remember earlier questions. As for every user, the game's rules
+    filter its answers through the leak guard.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:

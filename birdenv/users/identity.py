@@ -44,7 +44,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
 
 
 def standard_line(facts: Mapping[str, str]) -> str:
-    """Return a sentence that says whether these facts describe the standard user.
+    """Return a sentence stating whether these facts describe the standard user.
 
     The standard user is `rule` with the default settings.
     """

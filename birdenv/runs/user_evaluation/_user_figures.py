@@ -197,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the numbers of questions and of right, half right and wrong answers for each class."""
+    """Return, for each class, the numbers of questions and of right, half right and wrong answers."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -245,7 +245,7 @@ def leak_figures(leaks: Leaks) -> dict[str, int]:
 
 
 def user_line(user: str) -> str:
-    """Return a line that names a user and says how well this user answers.
+    """Return a line with a user's name and how well the user answers.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.

@@ -26,7 +26,7 @@ class ModelUser:
     """The base class of users that call a language model. An instance plays one episode."""
 
     def __init__(self, model: str, context: PlayerContext) -> None:
-        """Take the user's seat.
+        """Create the user for one episode.
 
         Raises:
             InputError: this is not the seat of a user who made an ambiguous request; or the model, its key or

@@ -123,7 +123,7 @@ class PublishedUser(ModelUser):
     """A user that sends a folder's two prompts for every question, with their variables replaced."""
 
     def __init__(self, model: str, context: PlayerContext, prompts: Path) -> None:
-        """Take the user's seat.
+        """Create the user for one episode.
 
         Raises:
             InputError: the prompts or the model cannot be used, or the profile does not allow this user.

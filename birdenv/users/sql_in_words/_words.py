@@ -298,7 +298,7 @@ def call_name(node: Node) -> str:
 
 
 def key_words(speaker: Speaker, node: Node) -> str:
-    """Return the words for a sort or group key, without the article of a plain name."""
+    """Return the words for a sort or group key. If it is a plain name, it gets no article."""
     phrase = speaker.say(node)
     return phrase.text.removeprefix("the ") if phrase.bond == ATOM else phrase.inside(LOOSE)
 

@@ -64,7 +64,7 @@ class Candidate:
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """Return the SQL from which the answer is made."""
+        """Return the SQL that the answer is made from."""
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 

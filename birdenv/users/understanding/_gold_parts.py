@@ -226,7 +226,7 @@ def bare_text(snippet: str) -> str:
 
 
 def has_snippet(statements: Iterable[str], snippet: str) -> bool:
-    """Return True if one of the statements contains a snippet. Qualifiers of names are ignored."""
+    """Return True if a statement contains a snippet. Qualifiers such as `t.` are ignored."""
     core = bare_text(snippet)
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 

@@ -38,7 +38,7 @@ def split_phrases(phrases: str) -> list[str]:
 
 
 def read_phrases(package: str | None, file: str) -> dict[str, str]:
-    """Read groups of phrases from a file of a package.
+    """Read groups of phrases from a package's file.
 
     A group begins with its name in brackets. A line such as `WHICH = (?:which|what)` defines an abbreviation
     for the group's phrases. Lines that begin with # are comments.
@@ -135,7 +135,7 @@ _END: Final = " "
 def beginnings(phrase: str) -> set[str]:
     """Return the possible beginnings of a phrase: three letters, or a whole word if it is shorter.
 
-    In the result, "0" stands for any number, and "*" for any further letters.
+    In the result, "0" stands for any number, and "*" for any letters that follow.
 
     >>> sorted(beginnings(r"sort(?:ed|ing)?|(?:as )?calculat\\w*|un\\w+"))
     ['as', 'cal', 'sor', 'un*']
@@ -279,9 +279,9 @@ class Said:
 
 
 def is_never_answered(said: Said) -> bool:
-    """Return True if a text asks for SQL, for its tables or keys, for secrets, or for everything at once.
+    """Return True if a text asks for secrets, such as SQL, tables or keys, or for everything at once.
 
-    Remarks about the asker's own work ("to write the query, ..") do not count.
+    Remarks about the agent's own work ("to write the query, ..") are ignored.
     """
     if _ORDER_TO_WRITE.match(said.text):
         return True
@@ -317,7 +317,7 @@ def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
 
 
 def asks_for_output(said: Said) -> bool:
-    """Return True if a text asks for the columns of the output, which the user may tell."""
+    """Return True if a text asks for the output columns, which the user may reveal."""
     return "output columns" in said.found
 
 

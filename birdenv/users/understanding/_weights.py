@@ -152,7 +152,7 @@ class RunWeights:
         return sum(filter(None, map(self._side_by_side.get, runs)))
 
     def by_facet(self, total: int) -> Sequence[int]:
-        """Unpack a result of `total`, and return the total weight for each facet."""
+        """Unpack the result of `total` to the total weight for each facet."""
         return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
