@@ -150,14 +150,14 @@ def test_it_plays_with_people_in_studies(game: str, player: str, policies: dict[
         rooms = study.tick()
         for room in rooms:
             [person] = study.store.seated(room.stored.id).values()
-            dialogue = room._dialogue
+            dialogue = room.dialogue
             likely = rulebased("", arena.context(dialogue, room.stored.task, 1))
-            while not room.is_over:
+            while not room.dialogue.is_over:
                 if (made := room.next_move()) is not None:
                     room.play_for(*made)
                 elif (move := likely.move(dialogue.view(1))) is not None:
                     study.play(person, move, str(len(dialogue.events)))
                 else:
                     room.stop("silence")
-        assert {room.status for room in rooms} & {"completed"}, [room.status for room in rooms]
-        assert PARTNER_ERROR not in {room.status for room in rooms}
+        assert {room.dialogue.status for room in rooms} & {"completed"}, [room.dialogue.status for room in rooms]
+        assert PARTNER_ERROR not in {room.dialogue.status for room in rooms}
