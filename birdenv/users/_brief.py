@@ -1,4 +1,4 @@
-"""What a simulated user knows: the clear question and where its wording was made ambiguous."""
+"""What a simulated user knows: the unambiguous request, and the points that were made ambiguous in it."""
 
 from __future__ import annotations
 

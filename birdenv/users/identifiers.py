@@ -4,7 +4,7 @@ A name counts as an identifier if it contains an underscore, a digit or an inner
 words run together. A name is assumed to be run together if it is not an ordinary word and
 
 * begins or ends with a common part of data names ("...registry", "...pct", "avg..."),
-* contains an ordinary word and more letters than an English ending ("shopmesh"),
+* contains an ordinary word and other letters that are not an English ending ("shopmesh"),
 * has nine letters or more and no English ending, or
 * has no vowel, or four consonants in a row.
 

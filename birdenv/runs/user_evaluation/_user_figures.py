@@ -217,7 +217,7 @@ def _known() -> dict[str, Any]:
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
     """Save a user's figures in a file, and return the path of this file.
 
-    For a user that ships with birdenv, nothing is saved, and None is returned.
+    If birdenv ships figures for the user, nothing is saved, and None is returned.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.

@@ -52,7 +52,7 @@ def letters(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """Return the decoded contents of all codes in `text`, or "" if none decodes to readable text."""
+    """Decode everything encoded in `text`, or return "" if nothing decodes to readable text."""
     codes = (_NO_HEX.sub("", match[0]) for match in _HEX.finditer(text))
     found = [bytes.fromhex(digits[: len(digits) // 2 * 2]) for digits in codes]
     for match in _CODES.finditer(text):

@@ -1,6 +1,7 @@
 """Column names in everyday words, with the help of the columns' meanings.
 
-`anomscore` is "anomaly score", `floor_area_m2` "floor area in m2", `joined_on` "joined-on date".
+For example, `anomscore` becomes "anomaly score", `floor_area_m2` "floor area in m2", and `joined_on`
+"joined-on date".
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, s
 
 
 def mentioned_in(request: str) -> frozenset[str]:
-    """Return the kinds of thing that a request itself mentions."""
+    """Return the kinds of thing that a request mentions."""
     found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
     return found | {"name"} if re.search(r"\w_\w", request) else found
 

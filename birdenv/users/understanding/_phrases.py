@@ -1,10 +1,10 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is tried only if a
-word of the text begins with the same letters as the phrase.
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
+word in the text begins with the same letters as the phrase.
 
-A question may name an annotated term and still ask for something that is never told ("give me the SQL for
-<term>"), so callers remove the term's words first.
+A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
+remove the term's words first.
 """
 
 from __future__ import annotations

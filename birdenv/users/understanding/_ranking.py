@@ -40,11 +40,11 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a question has in common with each candidate that it may be about.
+    """The features of a question for each possible reply, and which candidates it may be about.
 
     Attributes:
         beside: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
-            request to rephrase. `standing` returns the features that are known before the question.
+            request to rephrase. `standing` returns the features that do not depend on the question.
         allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
             the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
             for without naming anything, such as sorting or rounding.
