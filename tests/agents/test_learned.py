@@ -159,5 +159,7 @@ def test_it_plays_with_people_in_studies(game: str, player: str, policies: dict[
                     study.play(person, move, str(len(dialogue.events)))
                 else:
                     room.stop("silence")
-        assert {room.dialogue.status for room in rooms} & {"completed"}, [room.dialogue.status for room in rooms]
+        assert {room.dialogue.status for room in rooms} & {"completed"}, [
+            room.dialogue.status for room in rooms
+        ]
         assert PARTNER_ERROR not in {room.dialogue.status for room in rooms}

@@ -69,7 +69,10 @@ def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path
         ((*train, "--data", torn), "torn.json"),
         ((*train, "--data", run, "--seed", -1), "--seed"),
         ((*train, "--data", run, "--kind", "forest"), "known: hybrid, learned, neural, retrieval"),
-        (("train-player", "mutual-friends", "--data", run, "-o", tmp_path / "p"), "it is a scenario of bargain"),
+        (
+            ("train-player", "mutual-friends", "--data", run, "-o", tmp_path / "p"),
+            "it is a scenario of bargain",
+        ),
         (("test-player", "bargain", "--player", "nobody", "--data", run), "unknown agent 'nobody'"),
         (("test-player", "bargain", "--player", f"learned:{torn}", "--data", run), "torn.json"),
         (("test-player", "bargain", "--player", "rulebased", "--json", "/dev/null/f"), "cannot be written"),
