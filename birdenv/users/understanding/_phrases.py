@@ -71,7 +71,7 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 class Phrases:
-    r"""Groups of phrases for which a text can be searched.
+    r"""Named groups of phrases to search for in texts.
 
     >>> groups = Phrases({"order": r"sort\w* | order(?:ed)? by", "limit": "how many rows | top"})
     >>> sorted(groups.found_in("sorted by what, and how many rows"))
