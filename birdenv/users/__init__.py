@@ -1,11 +1,12 @@
-"""The simulated user: what it knows, which point a question is about, and what it answers.
+"""The simulated user: what it knows, how it understands questions, and what it answers.
 
 * `Brief`, `Ambiguity`, `BriefNotes`: what the user knows about one task
-* `Answer`: the words of an answer, and its private trace
+* `Answer`: the text of an answer, and a private trace of how it came about
 * `RuleUser`, `RulePlayer`, `TEMPERAMENTS`: a deterministic user without a language model, and its variants
 
-`users.leak_guard` guards the words of any user, `users.sql_in_words` puts SQL into the words of a lay user,
-`users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
+`users.understanding` finds what a question is about, `users.sql_in_words` puts SQL into everyday words,
+`users.model_user` contains users with a language model, and `users.leak_guard` checks the answers of all
+users.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a simulated user knows: the clear question and where its wording was made ambiguous."""
+"""What a simulated user knows: the unambiguous request, and the points that were made ambiguous in it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
 Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
-"""What the user takes a question for.
+"""How the user classifies a question.
 
-It is about an annotated point, about another part of the SQL, or out of scope (AMB, LOC and UNA in
-BIRD-Interact). If the user does not understand the question, it is unclear, and the user asks back.
+The question is about an annotated point, about another part of the SQL, or out of scope (AMB, LOC and UNA in
+BIRD-Interact). If the user does not understand the question, it is unclear, and the user asks the agent to
+rephrase.
 """
 
 STAGES: Final = ("encoder", "decoder")
@@ -27,7 +28,7 @@ class Ambiguity:
     """One annotated point that the ambiguous wording leaves open, and the SQL that settles it.
 
     Attributes:
-        term: the words of the ambiguous request that are unclear.
+        term: the unclear words in the request.
         snippet: the piece of SQL that settles the point.
         kind: the kind of annotation.
         type: the type of ambiguity in the task file; empty if it has none.
@@ -46,8 +47,8 @@ class BriefNotes:
     """Notes about a database. Instances are compared by identity.
 
     Attributes:
-        columns: the meanings of columns, by column name in lower case. Columns of the same name in several
-            tables share one text.
+        columns: the meanings of columns, by column name in lower case. Columns with the same name share one
+            text, even if they are in different tables.
         knowledge: the texts of the knowledge entries, by the entries' ids.
         schema: the schema as text.
     """
@@ -62,22 +63,22 @@ class Brief:
     """Everything that the user may use to answer questions about one task. The system never sees it.
 
     Attributes:
-        clear_query: the request without ambiguities.
+        clear_query: the unambiguous request.
         ambiguities: the annotated points.
         gold: the reference statements; empty if they are withheld.
         identifiers: the names of the schema's tables and columns.
         dialect: sqlglot's name of the SQL dialect.
         notes: notes about the database, which help to find what a question is about and are never quoted.
         request: the ambiguous request, which the system has read.
-        converses: True if the user remembers the conversation and may ask back; False if the protocol answers
-            each question on its own.
-        first_line: True if only the first line of a model's reply is read as its choice.
+        converses: True if the user remembers the conversation and can ask the agent to rephrase; False if
+            the protocol answers each question on its own.
+        first_line: True if only the first line of a model's reply is searched for the model's choice.
         style: how a rule-based user words its answers.
         annotated: the ambiguities exactly as in the task's record, for prompts written by others.
-        inherited: in the brief of a follow-up, the annotated points of the first phase. Questions may still
-            use the terms of these points.
-        earlier_gold: in the brief of a follow-up, the reference statements of the first phase. Questions may
-            ask whether conditions from these statements still hold.
+        inherited: for a follow-up, the annotated points from the first phase, whose terms questions can still
+            use; otherwise empty.
+        earlier_gold: for a follow-up, the reference statements from the first phase, because questions can
+            ask whether their conditions still hold; otherwise empty.
     """
 
     clear_query: str
@@ -103,13 +104,13 @@ class Brief:
 
 
 class Answer(NamedTuple):
-    """The user's words, and a private trace of how they came about.
+    """The user's answer, and a private trace of how it came about.
 
     Attributes:
-        text: the words.
-        call: the kind of question that the user took the question to be, such as labelled or unanswerable.
+        text: the words that the agent hears.
+        call: how the user classified the question.
         target: the annotated term or the id of the segment that the question is about. Empty if the question
-            is unanswerable or unclear, or if it asks for a kind of clause that the gold SQL does not have.
+            is unanswerable or unclear, or if it asks about something that the gold SQL leaves open.
         granted: the SQL snippets that the answer may draw on.
     """
 

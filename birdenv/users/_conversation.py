@@ -1,4 +1,4 @@
-"""The conversation so far, and the interpretation of messages that refer back to it."""
+"""The conversation so far, and how to interpret messages that refer to it."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ _OF_LISTS = frozenset(
 
 @dataclass(slots=True)
 class Conversation:
-    """The questions and answers of one phase so far.
+    """The questions that were asked in one phase, and which of them were answered.
 
     Attributes:
         brief: what the user knows.
         told: the choices for all answered questions, oldest first.
-        asked: the questions of the last message that contained several questions.
-        waiting: questions that were not answered yet, and points that a question named but the user did not
-            tell.
+        asked: the questions in the most recent message that contained several.
+        waiting: the questions that were not yet answered, and the points that a question mentioned but the
+            answer did not explain.
     """
 
     brief: Brief
@@ -79,7 +79,7 @@ class Conversation:
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
         """Split a message into questions, and decide what each is about, given the conversation so far.
 
-        The first `most` questions are answered now; all further questions wait.
+        The first `most` questions are answered now. The remaining questions wait.
         """
         parts = listed = self._listed(message)
         if not listed:
@@ -107,7 +107,7 @@ class Conversation:
         return choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
-        """Return the questions of a list that a message refers to: "the second one", "the other two"."""
+        """Return the earlier questions that a message refers to by "the second one" or "the other two"."""
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
@@ -124,7 +124,10 @@ class Conversation:
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
-        """Return one question, or what it refers to; the points that it names and that are not told wait."""
+        """Return a question, interpreted with the help of what was said before.
+
+        If the question names several points, those that its answer does not explain wait.
+        """
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
@@ -144,10 +147,10 @@ class Conversation:
         return Part(part.text, choice, asked)
 
     def _referred(self, asked: Question) -> Choice | None:
-        """Return what "yes, but at least?" or "so 41 is out?" is about: what was told last.
+        """Return what a question such as "yes, but at least?" or "so 41 is out?" refers to.
 
-        If several points were told at once, it is the only one that shares a word with the question, or else
-        the last one.
+        That is the last answer. If it covered several points, the question refers to the only point that
+        shares a word with it, or otherwise to the last point.
         """
         several = self._last or self.told[-1:]
         if not several or not (asked.guesses or _REFERS.search(asked.text)):
@@ -164,14 +167,14 @@ class Conversation:
 _YOU_SAID = re.compile(
     r"^(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] (?P<rest>.+)$"
 )
-"""What was said before, then a question about something else: "You said 40 seats: for all branches?"."""
+"""A reminder of an earlier answer before a new question: "You said 40 seats: for all branches?"."""
 
 _LONGEST_REFERENCE = 200
-"""Characters of a message that may only refer to a list."""
+"""The maximum number of characters in a message that only refers to a list."""
 
 
 def _places(text: str, size: int) -> Iterator[int]:
-    """Yield the places in a list that a text speaks of, from 0 on."""
+    """Yield the indices, from 0, of the list items that a text mentions."""
     for match in _PLACE.finditer(text):
         if match["word"]:
             yield _ORDINALS.index(match["word"])
@@ -186,7 +189,7 @@ def _places(text: str, size: int) -> Iterator[int]:
 
 
 def ordinal(place: int) -> str:
-    """Return the ordinal number for an index from 0.
+    """Return the ordinal number for an index from 0 to 9.
 
     >>> ordinal(1)
     'second'
@@ -205,10 +208,10 @@ _DROPS = re.compile(
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
-    """Answer a question whether a condition of the first request still holds in the follow-up.
+    """Return "Yes" or "No" if a question asks whether a condition from the first request still holds.
 
-    The answer is empty unless the question names the condition by its term and asks nothing else, such as
-    "still only the roomy ones?".
+    An example is "still only the roomy ones?". The result is an empty string unless the question names the
+    condition by its term and asks nothing else.
     """
     if not brief.inherited:
         return ""

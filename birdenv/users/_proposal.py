@@ -57,7 +57,7 @@ _BOUNDS = (
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _LONGEST_APPROVAL = 24
-"""Characters at the end of a text in which an approval is looked for."""
+"""The number of characters at the end of a text that are searched for a request for approval."""
 
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
@@ -93,10 +93,10 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Return whether the proposal in a question is right, according to the choice that answers the question.
+    """Return "Yes" or "No" for a question's proposal, or an empty string if the choice does not decide it.
 
-    If the answer only repeats a sentence of the request, the result is "Yes" if the sentence contains all
-    distinctive words of the question, and empty otherwise.
+    If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
+    distinctive words in the question, and an empty string otherwise.
     """
     asked = take_apart(question) if isinstance(question, str) else question
     if not choice.tells or not _proposes(asked):
@@ -119,7 +119,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
-    """Return the stems of the names of a schema, each as it is said."""
+    """Return the stems of each name in a schema, as the user says the name."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
@@ -140,10 +140,12 @@ def verdict(
 ) -> Verdict:
     """Compare the numbers, bounds, values and names that a question proposes with those in a snippet.
 
+    The result is "Yes", "No", or an empty string if the question cannot be decided.
+
     Args:
         question: the question.
         snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
-        clause: the kind of clause, if the SQL is a clause, such as `output`.
+        clause: the kind of clause, such as `output`, if the SQL is a clause.
         known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
             schema but not in the SQL, the verdict is "No".
 
@@ -226,15 +228,16 @@ def _names_in(tree: Node | None) -> frozenset[str]:
 
 
 def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
-    """Return whether a text names something of the schema, and nothing of `own` names."""
+    """Return whether a text mentions a name from the schema, but none of the snippet's names (`own`)."""
     said = _stems_of(text)
     return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
 
 
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
-    """Return a proposal of what is shown, of what there is a row for, or of an order.
+    """Judge a proposal about output columns, groups or sorting.
 
-    Yes, if each name that it has is listed; no, if one of them is another name of the schema.
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions
+    another name from the schema.
     """
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
@@ -283,7 +286,7 @@ def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:
 
 
 def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
-    """Return a proposal without numbers: yes, if it names every value; no, if it names some of them only."""
+    """Judge a proposal without numbers: "Yes" if it mentions all values, "No" if it wants only some."""
     keys = {token.key for token in tokens}
     values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]
     spaced = f" {' '.join(words(text))} "
@@ -298,4 +301,4 @@ def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
 
 
 _INCLUDES = re.compile(r"\b(?:too|also|as well|counts?|included?|part of|belong\w*)\b")
-"""Asks whether something is among others."""
+"""Asks whether something is included."""

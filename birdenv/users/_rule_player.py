@@ -1,4 +1,4 @@
-"""The rule-based user as the player of the user's seat, and variants of it that answer differently."""
+"""The rule-based user as a player, and variants of it that answer differently."""
 
 from __future__ import annotations
 
@@ -28,22 +28,24 @@ TEMPERAMENTS: Final = {
 """What distinguishes the users `rule:NAME`."""
 
 _QUESTIONS_OF_BUSY = 3
-"""So many questions the user `rule:busy` answers before it leaves."""
+"""The number of messages that the user `rule:busy` answers before it leaves."""
 
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
-"""What a busy user says at last."""
+"""What a busy user says instead of further answers."""
 
 UNSURE: Final = "I am not sure of the number, so please ask me to confirm it."
-"""What a mistaken user adds to a number that is wrong."""
+"""What a mistaken user adds to a wrong number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temperament:
-    """The way in which a user answers.
+    """How a user answers.
 
-    `questions` is the largest number of questions that the user answers; None means no limit.
+    Attributes:
+        name: a key of `TEMPERAMENTS`.
+        questions: the maximum number of messages that the user answers; None means no limit.
     """
 
     name: str = "cooperative"
@@ -51,10 +53,10 @@ class Temperament:
 
 
 def read_temperament(argument: str) -> Temperament:
-    """Return the temperament that the argument of `rule:` names.
+    """Return the temperament for the text after `rule:`, such as `vague` or `busy:5`.
 
     Raises:
-        InputError: there is no such temperament, or the text after it is not a number of questions.
+        InputError: there is no such temperament, or the text after `busy:` is not a number.
     """
     name, _, number = argument.partition(":")
     name = name or "cooperative"
@@ -69,10 +71,10 @@ def read_temperament(argument: str) -> Temperament:
 
 
 def misremembered(snippet: str) -> str | None:
-    """Return a snippet with its last number raised by one; None if the snippet compares nothing with a
-    number.
+    """Return a snippet with its last number changed, or None if it compares nothing with a number.
 
-    Text in quotation marks, such as a date, is not changed.
+    A whole number is raised by one; a decimal number gets another digit. Text in quotation marks, such as a
+    date, is not changed.
 
     >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
     "b.seats >= 41 AND b.opened >= '2024-01-01'"
@@ -91,12 +93,12 @@ _CONFIRM = re.compile(
 
 
 class RulePlayer:
-    """Answers questions by rules. The trace of each move names the snippets that the answer draws on.
+    """A user that answers questions by rules. The trace of each move names the snippets behind the answer.
 
     If the protocol has a conversation (`Brief.converses`), the player remembers earlier questions, says yes
-    or no to proposals, and asks back. Otherwise, it answers each message on its own and never asks back. If a
-    message has several questions, the player answers the first two questions and says that the remaining
-    questions wait.
+    or no to proposals, and asks the agent to rephrase unclear questions. Otherwise, it answers each message
+    on its own and never asks for clarification. If a message contains several questions, the player answers
+    the first two and says that the others wait.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class RulePlayer:
         self._answered = 0
 
     def move(self, view: View) -> Move:
-        """Answer the first two questions of the last message."""
+        """Answer the first two questions in the last message."""
         at = min(view.phase, len(self._briefs)) - 1
         brief = self._briefs[at]
         conversation = self._conversations[at] if brief.converses else Conversation(brief)
@@ -171,7 +173,7 @@ _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "un
 
 
 def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
-    """Combine the answers to the first questions of a message, and say that the other questions wait.
+    """Combine the answers to the first questions in a message, and say that the other questions wait.
 
     Args:
         answers: the answers, in the order of the questions.
@@ -192,7 +194,7 @@ def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
 
 
 def _in_its_place(place: int, answer: Answer) -> str:
-    """Return the words for one of several questions; one that is not answered is named."""
+    """Return the text about one of several questions. If it is not answered, the text says which it is."""
     if answer.call == "unanswerable":
         return f"Your {ordinal(place)} question is nothing I can help you with."
     if answer.call == "unclear":
@@ -210,25 +212,28 @@ def _waiting(answered: int, asked: int, told: bool) -> str:
 
 
 def last_question(view: View) -> str:
-    """Return the system's last question, word for word."""
+    """Return the system's last question verbatim."""
     asked = next((event.data for event in reversed(view.heard) if event.action == "clarify"), view.message)
     return asked if isinstance(asked, str) else ""
 
 
 @plays("c-interact", "a-interact")
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
-    """Return the user `rule`, or its variant `rule:NAME` with another temperament.
+    """Create the rule-based user: `rule`, or `rule:NAME` for a variant with a different temperament.
+
+    Args:
+        argument: the text after `rule:`, such as `vague` or `busy:5`; empty for the default.
+        context: the user's seat in a game.
 
     Raises:
-        InputError: there is no such temperament, or the game has no knowledge for this seat that the rules
-            can use.
+        InputError: there is no such temperament, or the game has no ambiguous request.
     """
     temperament = read_temperament(argument)
     return RulePlayer(briefs_of(context), temperament, context.rng)
 
 
 def knows_a_request(context: PlayerContext) -> bool:
-    """Return True if the seat belongs to a user who made an ambiguous request."""
+    """Return True if this is the seat of a user who made an ambiguous request."""
     return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 
@@ -236,7 +241,7 @@ def briefs_of(context: PlayerContext) -> Sequence[Brief]:
     """Return what the user knows in each phase.
 
     Raises:
-        InputError: the seat does not belong to a user who made an ambiguous request.
+        InputError: this is not the seat of a user who made an ambiguous request.
     """
     if not knows_a_request(context):
         raise InputError(f"this user plays the user's seat of c-interact and a-interact, not {context.game}")
@@ -260,5 +265,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """Return `text` surrounded by small talk, which is chosen by `rng`."""
+    """Return `text` with randomly chosen small talk around it."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

@@ -1,7 +1,7 @@
 """The decoder, which puts the granted SQL into words (BIRD-Interact §3, stage 2), and the user `rule`.
 
-Answers are made only from the chosen snippets and parts. The same brief and question always give the same
-answer; no model is called.
+Answers are made only from the chosen snippets and parts. No model is called, and a question about a task
+always gets the same answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOTHING = "I have nothing particular in mind for that."
 
 
 def decode(choice: Choice, brief: Brief) -> str:
-    """Return the words of an answer, with one sentence for each granted snippet or part."""
+    """Return the text of an answer, with one sentence for each granted snippet or part."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
     if choice.call == "unclear":
@@ -85,7 +85,7 @@ _FORMS = {
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
-    """Return the sentence for the snippet of a term, or for a part of the gold SQL."""
+    """Return the sentence for a term's snippet, or for a part of the gold SQL."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
     if not reading.text:
         return _NOTHING
@@ -97,7 +97,7 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a question that was asked before, in different words than the first time."""
+    """Return the answer to a repeated question, worded differently from the first answer."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -119,19 +119,19 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
 
 
 def _of_the_rest(said: str, content: str) -> str:
-    """Return a sentence; one that asks for rows with a value also says what becomes of the others."""
+    """Add to a sentence about rows with a value that rows without this value are left out."""
     return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
 class RuleUser:
-    """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
+    """A user without a language model, made of an encoder and a decoder (BIRD-Interact §3.1).
 
-    It never raises an exception, and does not remember earlier questions. The rules of the game filter its
-    answers through the leak guard, like the answers of every user.
+    It never raises an exception, and does not remember earlier questions. As for every user, the game's rules
+    filter its answers through the leak guard.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:
-        """Return the user's answer to a clarification question of the system."""
+        """Return the user's answer to a clarification question from the system."""
         choice = understand(brief, question)
         return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
 

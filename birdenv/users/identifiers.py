@@ -4,7 +4,7 @@ A name counts as an identifier if it contains an underscore, a digit or an inner
 words run together. A name is assumed to be run together if it is not an ordinary word and
 
 * begins or ends with a common part of data names ("...registry", "...pct", "avg..."),
-* contains an ordinary word and more letters than an English ending ("shopmesh"),
+* contains an ordinary word and other letters that are not an English ending ("shopmesh"),
 * has nine letters or more and no English ending, or
 * has no vowel, or four consonants in a row.
 
@@ -23,7 +23,7 @@ _SECTION = re.compile(r"(?ms)^\[(.+?)\]\n(.*?)(?=^\[|\Z)")
 
 
 def read_sections(package: str, name: str) -> dict[str, str]:
-    """Return the sections of a text file of a package. Each begins with a line of its title in brackets."""
+    """Return the sections of a package's text file by title. Each begins with its title in brackets."""
     return dict(_SECTION.findall((resources.files(package) / name).read_text(encoding="utf-8")))
 
 
@@ -31,7 +31,7 @@ _WORDS = read_sections("birdenv.users", "words_of_names.txt")
 
 
 def words_of_names(section: str) -> list[str]:
-    """Return the entries of a section of `words_of_names.txt`."""
+    """Return the entries in a section of `words_of_names.txt`."""
     return _WORDS[section].split()
 
 
@@ -49,7 +49,7 @@ _ENDINGS = frozenset(
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
-    """Return True if a name reveals the schema. Words of the task's own request (`ordinary`) never do.
+    """Return True if a name reveals the schema. The words in `ordinary`, such as the request's, never do.
 
     >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "planets")]
     [True, True, True, False, False]

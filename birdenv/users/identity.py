@@ -1,4 +1,4 @@
-"""The identity of a simulated user: the facts that its answers depend on, and a digest of them."""
+"""The identity of a simulated user: the facts that determine its answers, and a digest of these facts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STANDARD: Final = {"kind": "rule", "profile": "strict", "style": "plain", "sees
 
 
 def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]) -> dict[str, str]:
-    """Return the facts that the answers of a user depend on, and their digest under the key `digest`.
+    """Return the facts that determine a user's answers, and their digest under the key `digest`.
 
     Args:
-        user: the spec of the user, or the name of its class.
-        settings: the settings of the game; `profile`, `user_style`, `user_sees` and `leak_guard` count.
-        models: the value of `ModelSettings.config`. Only the models for the user count.
+        user: the user's spec, or the name of its class.
+        settings: the game's settings. Only `profile`, `user_style`, `user_sees` and `leak_guard` are used.
+        models: the value of `ModelSettings.config`. Only the settings for the user's model are used.
     """
     name, _, argument = user.partition(":")
     facts = {
@@ -44,7 +44,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
 
 
 def standard_line(facts: Mapping[str, str]) -> str:
-    """Return a sentence that says whether these facts describe the standard user.
+    """Return a sentence stating whether these facts describe the standard user.
 
     The standard user is `rule` with the default settings.
     """
@@ -54,7 +54,7 @@ def standard_line(facts: Mapping[str, str]) -> str:
 
 
 def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Return the facts in which two users differ, each as "style (plain and terse)"."""
+    """Return the differences between two users' facts, each as text such as "style (plain and terse)"."""
     names = [name for name in dict.fromkeys([*one, *other]) if name != "digest"]
     return [
         f"{name} ({one.get(name, 'none')} and {other.get(name, 'none')})"
@@ -65,7 +65,7 @@ def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]
 
 @cache
 def _weights_digest() -> str:
-    """Return the digest of the data files of the rules: weights and lists of phrases."""
+    """Return the digest of the rules' data files: weights and lists of phrases."""
     files = resources.files("birdenv.users.understanding").iterdir()
     data = [file for file in files if file.name.endswith((".json", ".txt"))]
     texts = [file.name + file.read_text(encoding="utf-8") for file in data]
@@ -73,7 +73,7 @@ def _weights_digest() -> str:
 
 
 def _prompts_digest(models: Mapping[str, Any]) -> str:
-    """Return the digest of the prompts in use: those given by `--user-prompts`, or else our own."""
+    """Return the digest of the prompts in use, from `--user-prompts` or from the package."""
     if own := models.get("user_prompts_sha256"):
         return _digest(json.dumps(own, sort_keys=True))
     folder = resources.files("birdenv.users.model_user") / "prompts"

@@ -1,10 +1,10 @@
-"""Cut gold SQL into labelled parts that a question may be about (BIRD-Interact §3.2, from the syntax tree).
+"""Cut gold SQL into labelled parts that a question may be about (BIRD-Interact §3.2).
 
-Query blocks are numbered in the order of the source (S1, S2 and so on), and the ids of their parts are
-`S1.where.2`, `S1.order` and so on. sqlglot is imported when it is first needed.
+`segments` cuts along the syntax tree. Query blocks are numbered as they occur in the source (S1, S2 and so
+on), and their parts have ids such as `S1.where.2` and `S1.order`. sqlglot is imported on first use.
 
-`token_segments` cuts at keywords instead, as the published simulators do: a segment runs from one keyword to
-the next, at any depth. Text before the first keyword and the end of a nested query are lost.
+`token_segments` cuts at keywords, as the published simulators do: a segment extends from one keyword to the
+next, at any depth. Text before the first keyword is lost, and so is the end of a nested query.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from birdenv.users.sql_in_words import Node, fragment_dialect, part_of
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword.
+    """One part of a statement.
 
-    `is_inner` is True for parts of a CTE or a subquery, because the rows that these parts restrict or sort
-    are not the rows of the result.
+    Attributes:
+        id: the id, such as `S1.where.2`.
+        clause: the kind of clause, such as `where`.
+        sql: the SQL, with the clause's keyword.
+        is_inner: True if the part belongs to a CTE or a subquery, and so restricts or sorts rows that are not
+            the rows of the result.
     """
 
     id: str
@@ -33,7 +37,7 @@ class Segment:
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
-    """Return the parts of the statements; a statement that cannot be parsed is a single part, "statement".
+    """Return the parts of the statements. A statement that cannot be parsed becomes one part, "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
@@ -134,7 +138,7 @@ class _Cutter:
         return child is not node and isinstance(child, self.exp.Query)
 
     def _output(self, item: Node) -> str:
-        """Return the name of a column of the result, or else its expression."""
+        """Return the name of an output column, or its expression if it has no name."""
         if item.alias:
             return self.sql(self.exp.to_identifier(item.alias))
         return self.sql(item.this if isinstance(item, self.exp.Column) else item)
@@ -159,7 +163,7 @@ class _Cutter:
         return list(node.flatten()) if isinstance(node, self.exp.And) else [node]
 
     def _without_places(self, clause: Node, query: Node) -> Node:
-        """Return a GROUP BY or ORDER BY with columns in place of their numbers."""
+        """Return a GROUP BY or ORDER BY in which column numbers are replaced by the columns."""
         clause = clause.copy()
         shown = query.selects if isinstance(query, self.exp.Query) else []
         for key in clause.expressions:
@@ -220,9 +224,9 @@ _KEYWORDS: Final = (
 
 
 def token_segments(gold: Sequence[str]) -> tuple[Segment, ...]:
-    """Return the segments of the statements between keywords, with the ids T1, T2 and so on.
+    """Cut statements at keywords, and return the segments, with the ids T1, T2 and so on.
 
-    A statement without keywords is one segment of clause "statement".
+    A statement without keywords becomes one segment, with the clause "statement".
 
     >>> [(each.clause, each.sql) for each in token_segments(["UPDATE s SET c = 1 WHERE d < 0"])]
     [('where', 'WHERE d < 0')]

@@ -1,1 +1,1 @@
-"""Questions to a simulated user, and the weights that are made from them."""
+"""Questions for simulated users, and the training of the rule-based user's weights on them."""

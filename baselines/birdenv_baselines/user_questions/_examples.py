@@ -1,4 +1,4 @@
-"""Turn questions into the matrices that the weights are fitted to."""
+"""Turn questions into the matrices to which the weights are fitted."""
 
 from __future__ import annotations
 
@@ -26,21 +26,27 @@ from birdenv.users.understanding._weights import (
 from birdenv_baselines.user_questions._questions import Row, is_right
 
 _RARE_WORD, _RARE_RUN = 2, 3
-"""A word, or a run of words, is learnt if it occurs in questions about so many databases."""
+"""The minimum number of databases whose questions must contain a word, or a run, for it to be learnt."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """All questions as matrices.
+    """A set of questions as matrices.
+
+    A possible reply to a question is an answer about one of its candidates, a refusal, or a request to
+    rephrase. The possible replies to all questions are listed one after the other.
 
     Attributes:
         known: the words that are learnt.
-        vocabulary: the runs of words that are learnt, with their columns of `runs`.
+        vocabulary: the learnt runs (word sequences), with their columns in `runs` and `own`.
         rows: the questions.
-        runs: a row for each question: what each run of its words counts.
-        starts: where the candidates of each question start.
-        own, features, facets, right: a row for each candidate: what the runs around its words count, its
-            features, what it is, whether it is right.
+        runs: the values of the runs in each question; one row per question.
+        starts: for each question, the index of its first possible reply.
+        own: the values of the runs around the words that a candidate shares with the question; one row per
+            possible reply.
+        features: the other features, in the order of `FEATURES`; one row per possible reply.
+        facets: 1 for each facet of a candidate, in the order of `FACETS`; one row per possible reply.
+        right: for each possible reply, True if it is right.
     """
 
     known: frozenset[str]
@@ -54,7 +60,7 @@ class Examples:
     right: np.ndarray
 
     def part(self, keep: Sequence[bool]) -> Examples:
-        """Return the questions that are kept."""
+        """Return the questions for which `keep` is True."""
         kept = np.array(keep)
         sizes = np.diff([*self.starts, len(self.right)])
         of = np.repeat(kept, sizes)
@@ -70,9 +76,11 @@ class Examples:
         )
 
     def without(self, names: Sequence[str]) -> Examples:
-        """Return the questions without the features whose names begin so.
+        """Return the questions with some features set to zero.
 
-        `runs` are the runs of words, `own runs` those around a candidate's words.
+        Args:
+            names: the beginnings of the features' names; "runs" stands for all runs, and "own runs" for the
+                runs around the words that a candidate shares with the question.
         """
         kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]
         features = csr_array(self.features @ diags_array(np.array(kept, dtype=np.float32)))
@@ -81,7 +89,7 @@ class Examples:
 
 
 def read_examples(rows: Sequence[Row]) -> Examples:
-    """Work out the features of all questions that have a right answer among their candidates."""
+    """Compute the features of all questions that have a right answer among their possible replies."""
     asked = {row.question: take_apart(row.question) for row in rows}
     known, vocabulary = _vocabulary(rows, asked)
     pairs = [(row, found) for row in rows if (found := _candidates(row, asked[row.question], known))]
@@ -107,7 +115,7 @@ def read_examples(rows: Sequence[Row]) -> Examples:
 
 
 def _matrix(rows: Iterable[Iterable[tuple[int, float]]], width: int) -> csr_array:
-    """Return the matrix that has these numbers, each with its column, in its rows."""
+    """Return a sparse matrix, given pairs of a column and a value for each row."""
     columns: list[int] = []
     values: list[float] = []
     ends = [0]
@@ -122,7 +130,7 @@ def _matrix(rows: Iterable[Iterable[tuple[int, float]]], width: int) -> csr_arra
 
 
 def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[frozenset[str], dict[str, int]]:
-    """Return the words and the runs of words that are not rare, the runs numbered."""
+    """Return the words that are not rare, and the runs that are not rare, with their numbers."""
     seen_words: dict[str, set[str]] = defaultdict(set)
     seen_runs: dict[str, set[str]] = defaultdict(set)
     one_each = {row.question: row for row in rows}
@@ -143,7 +151,7 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
 
 @dataclass(frozen=True, slots=True)
 class _Example:
-    """What a question may be about: its own runs, its features, its facets, and whether it is right."""
+    """A possible reply: its own runs, its features, its facets, and whether it is right."""
 
     own: Sequence[str]
     features: Vector
@@ -153,14 +161,14 @@ class _Example:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The runs of a question, and all that it may be about."""
+    """The runs in a question, and the possible replies."""
 
     runs: Sequence[str]
     examples: Sequence[_Example]
 
 
 def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | None:
-    """Return all that a question may be about, a refusal and asking back; None if nothing of it is right."""
+    """Return the possible replies to a question, or None if none of them is right."""
     index = index_of(row.brief)
     found, tokens = evidence(index, asked), tokens_of(index, asked, known)
     *speaking, of_refusal, of_asking = vectors(index, asked, found)

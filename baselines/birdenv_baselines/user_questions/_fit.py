@@ -1,7 +1,7 @@
-"""Fit the weights: a conditional logit.
+"""Fit the weights of a conditional logit model.
 
-Of all that a question may be about, the right candidates together get the probability. The products of sparse
-matrices add up in a fixed order, so that the same questions give the same weights.
+The model maximises the total probability of the right replies among all possible replies to a question.
+Sparse matrix products are summed in a fixed order, so that identical questions give identical weights.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
 from birdenv_baselines.user_questions._examples import Examples
 
 _RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
-"""Of features, of what runs of words say for a reading, and of what they say for a refusal.
+"""The ridge penalties for features, for runs, and for runs as evidence for a refusal.
 
-A refusal is known by many words that each occur once or twice.
+The last penalty is smaller because many words that indicate a refusal occur only once or twice.
 """
 _STEPS = ((60, 4), (25, 2), (35, 1))
-"""Gradient steps, each time with so many times as many weights of runs as are kept: the largest ones."""
+"""Pairs of a number of gradient steps and a multiple of `KEPT`: how many run weights these steps use."""
 
 KEPT = 12_000
-"""The weights of runs of words that are kept: ten times as many hardly do better."""
+"""The number of run weights to keep. Ten times as many are hardly better."""
 
 
 class _Adam:
-    """Numbers that are moved against their gradient, each by its own pace (Kingma and Ba, 2015)."""
+    """The Adam optimiser (Kingma and Ba, 2015) with a ridge penalty and optional sparsity."""
 
     def __init__(self, shape: tuple[int, ...], ridge: Sequence[float]) -> None:
         self.values = np.zeros(shape, dtype=np.float32)
@@ -37,7 +37,7 @@ class _Adam:
         self._kept = np.ones(shape, dtype=bool)
 
     def step(self, number: int, gradient: np.ndarray) -> None:
-        """Take one step; `number` counts from 1."""
+        """Take one step. `number` is the number of the step, from 1."""
         gradient = (gradient + self._ridge * self.values) * self._kept
         self._mean += 0.1 * (gradient - self._mean)
         self._square += 0.001 * (gradient**2 - self._square)
@@ -45,7 +45,7 @@ class _Adam:
         self.values -= 0.1 * self._kept * change
 
     def keep(self, most: int) -> np.ndarray:
-        """Keep the largest values, of equal ones the first, and return the rows that have any of them."""
+        """Keep only the `most` values of largest magnitude, and return the indices of their rows."""
         largest = np.argsort(-np.abs(self.values), axis=None, kind="stable")[:most]
         self._kept = np.zeros(self.values.shape, dtype=bool)
         self._kept.flat[largest] = True
@@ -56,7 +56,7 @@ class _Adam:
 
 
 def fit(examples: Examples) -> Weights:
-    """Fit the weights by gradient steps on the ridge-penalised likelihood; few runs keep a weight."""
+    """Fit the weights by gradient steps on the ridge-penalised likelihood. Only few runs get a weight."""
     share = np.array([row.weight for row in examples.rows], dtype=np.float32)
     of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
     features = _Adam((len(FEATURES),), [_RIDGE])
@@ -92,12 +92,12 @@ def fit(examples: Examples) -> Weights:
 
 
 def _picked(facets: csr_array, places: np.ndarray, size: int) -> csr_array:
-    """Return the matrix that adds up each candidate's facets of those that stand at its place, side by side.
+    """Return a matrix that picks each reply's facets from the scores of one place and adds them.
 
     Args:
-        facets: a row for each candidate.
-        places: the place of each candidate's sums, -1 for none.
-        size: how many places there are.
+        facets: the facet matrix, with one row per possible reply.
+        places: for each possible reply, the index of the place with its scores; -1 if there is none.
+        size: the number of places.
     """
     rows = np.repeat(np.arange(facets.shape[0]), np.diff(facets.indptr))
     has_place = places[rows] >= 0

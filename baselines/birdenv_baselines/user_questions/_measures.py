@@ -1,4 +1,4 @@
-"""Measure the user on questions: right, wrong, asked back or refused, by class, hand or style."""
+"""Measure how the user answers questions: right, wrong, asked back or refused, by class, author or style."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._questions import ListRow, Row, outcome
 
 FOLDS = 5
-"""So many groups of tasks or hands are left out in turn."""
+"""The number of groups of tasks or authors that cross-validation leaves out in turn."""
 
 
 def measure(rows: Iterable[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
-    """Put every question to the user and say what came of it."""
+    """Ask the user every question, and return each question with the outcome."""
     return [
         (row, outcome(row, understand(row.brief, row.question, weights), index_of(row.brief).candidates))
         for row in rows
@@ -25,7 +25,7 @@ def measure(rows: Iterable[Row], weights: Weights | None = None) -> list[tuple[R
 
 
 def measure_lists(lists: Sequence[ListRow], weights: Weights | None = None) -> str:
-    """Say how many messages with several questions had the first two answered right, and the rest named."""
+    """Return a table of how often the user handled messages with several questions correctly."""
     counts: dict[str, list[int]] = {"lists, two questions": [0, 0], "lists, more questions": [0, 0]}
     for one in lists:
         found = counts["lists, more questions" if len(one.parts) > ANSWERED else "lists, two questions"]
@@ -35,7 +35,7 @@ def measure_lists(lists: Sequence[ListRow], weights: Weights | None = None) -> s
 
 
 def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
-    """Return whether the first two questions of a message are answered right, and the rest is named."""
+    """Return True if a message's first two questions get right answers, and any others are noticed."""
     parts = understand_parts(message.parts[0].brief, message.message, weights)
     right = [
         outcome(row, part.choice, index_of(row.brief).candidates) == "right"
@@ -47,12 +47,12 @@ def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
 
 
 def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tuple[Row, str]]:
-    """Measure questions with weights that their tasks (or the hands that wrote them) had no part in.
+    """Measure questions with weights fitted to other tasks or other authors.
 
     Args:
         examples: the questions.
-        by: what is left out: "task" or "hand".
-        folds: how many of the groups are left out in turn; the others are not measured.
+        by: what the groups consist of: "task" or "hand" (the questions' authors).
+        folds: the number of groups to leave out in turn; the questions in the other groups are not measured.
     """
     group = grouped(examples.rows, by)
     results: list[tuple[Row, str]] = []
@@ -63,14 +63,19 @@ def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tupl
 
 
 def grouped(rows: Sequence[Row], by: str) -> list[int]:
-    """Return the number of each question's group of tasks or hands."""
+    """Return, for each question, the number of the group to which its task or author belongs."""
     keys = [getattr(row, by) for row in rows]
     order = {key: number % FOLDS for number, key in enumerate(sorted(set(keys)))}
     return [order[key] for key in keys]
 
 
 def table(results: Iterable[tuple[Row, str]], by: str = "") -> str:
-    """Say how each class of questions, or each hand's or style's share of it, was answered, in percent."""
+    """Return a table of outcomes in percent for each class of questions.
+
+    Args:
+        results: the questions with their outcomes.
+        by: the name of a field of `Row`, such as "hand" or "style", to split the classes further.
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row, result in results:
         counts[f"{row.kind} {getattr(row, by)}" if by else row.kind][result] += 1

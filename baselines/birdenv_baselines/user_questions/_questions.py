@@ -1,4 +1,4 @@
-"""Read the questions with the tasks that they are about, and what a right choice is."""
+"""Read the questions and the tasks that they are about, and decide which choices are right."""
 
 from __future__ import annotations
 
@@ -21,28 +21,40 @@ from birdenv.users.understanding._index import index_of
 
 FOLDER = Path(__file__).parent
 HELD_OUT = FOLDER / "held_out"
-"""Questions that no weights are made from."""
+"""The folder with the questions that are never used to fit weights."""
 
 GOLDS = FOLDER / "golds" / "mini_interact.jsonl"
 WITH_GOLD = "+gold"
-"""Ends the id of a task of Mini-Interact, of which the gold SQL is withheld, with gold SQL of our own."""
+"""The end of the id of a Mini-Interact task with gold SQL of our own in place of the withheld gold SQL."""
 
 FOLLOW_UP = "+follow-up"
-"""Ends the id of a task in its second phase."""
+"""The end of the id of a task in its second phase."""
 
 _CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back": 1.7}
-"""To take a question about an annotated point for one about a part weighs more than the reverse."""
+"""Weights by class. Mistaking an annotated point for another part counts more than the reverse."""
 
 _FOLLOW_UP_WEIGHT = 2.0
-"""Questions about follow-ups are one in a hundred."""
+"""The weight of questions about follow-ups, which are only one in a hundred."""
 
 _TASKS_FOR_ANY = 4
-"""Tasks that a question to any task is put to."""
+"""The number of tasks for which a question that fits any task is asked."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One question to one task. `weight` is below one where the same question is put to several tasks."""
+    """One question about one task.
+
+    Attributes:
+        brief: what the user knows about the task.
+        task: the id of the task.
+        question: the text of the question.
+        kind: the class of the question, such as "labelled" or "refuse".
+        expected: the terms, clauses or kinds of thing that are right; empty if the question has no answer.
+        hand: the author's short name.
+        weight: how much the question counts; less than 1 if it is asked about several tasks.
+        any_task: True if the question fits any task.
+        style: how the question is phrased.
+    """
 
     brief: Brief
     task: str
@@ -56,14 +68,15 @@ class Row:
 
     @property
     def database(self) -> str:
-        """Return the database that the task is about, by the task's name."""
+        """Return the name of the task's database, which is part of the task's id."""
         return re.sub(r"(_M)?_\d+$", "", self.task.partition("+")[0])
 
 
 def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
-    """Read the tasks of the demo, and those of Mini-Interact if its folder is given.
+    """Read the users' briefs for the demo tasks, and for Mini-Interact if its folder is given.
 
-    Some of the latter are there twice: once more with gold SQL of our own, under an id that ends so.
+    The keys are task ids. The brief for the second phase of a task has an id that ends in `FOLLOW_UP`. Some
+    Mini-Interact tasks occur a second time with gold SQL of our own; their ids end in `WITH_GOLD`.
     """
     folders = [demo_folder(), *([mini_interact] if mini_interact else [])]
     tasks = [task for folder in folders for task in load_benchmark(folder).tasks]
@@ -85,12 +98,12 @@ _PLACE = re.compile(r"\{\{(\d+)\}\}")
 
 
 def filled_in(sql: str, brief: Brief) -> str:
-    """Put the annotated snippets where their numbers stand in double braces."""
+    """Replace each number in double braces by the annotated snippet with this number."""
     return _PLACE.sub(lambda match: brief.ambiguities[int(match[1])].snippet, sql)
 
 
 def with_places(sql: str, brief: Brief) -> str:
-    """Put numbers in double braces where annotated snippets stand: those are the benchmark's, not ours."""
+    """Replace annotated snippets by their numbers in double braces, because they belong to the benchmark."""
     for number, item in sorted(enumerate(brief.ambiguities), key=lambda pair: -len(pair[1].snippet)):
         if len(item.snippet) > _SHORT:
             sql = sql.replace(item.snippet, f"{{{{{number}}}}}")
@@ -98,16 +111,16 @@ def with_places(sql: str, brief: Brief) -> str:
 
 
 _SHORT = 8
-"""Snippets of so few characters are anybody's."""
+"""The maximum length of snippets that are too short to need replacing."""
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """Read a file of one JSON object a line."""
+    """Read a file with one JSON object per line."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
-    """Read the questions; those of tasks that are not at hand are left out."""
+    """Read the questions about the tasks in `briefs`; other questions are left out."""
     rows: list[Row] = []
     rng = random.Random(20)
     raws = [raw for file in files for raw in read_lines(file)]
@@ -141,14 +154,14 @@ def _style(raw: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class ListRow:
-    """One message with several questions, each of them as a row."""
+    """A message with several questions, and a row for each question."""
 
     message: str
     parts: tuple[Row, ...]
 
 
 def load_lists(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[ListRow]:
-    """Read the messages that have several questions."""
+    """Read the messages with several questions about the tasks in `briefs`."""
     found = []
     for raw in (raw for file in files for raw in read_lines(file)):
         if "parts" in raw and (task := _task(raw)) in briefs:
@@ -161,12 +174,12 @@ def load_lists(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[ListR
 
 
 def candidates(row: Row) -> tuple[Candidate, ...]:
-    """Return all that the row's question may be about."""
+    """Return everything that a question can be about."""
     return index_of(row.brief).candidates
 
 
 def is_right(row: Row, candidate: Candidate) -> bool:
-    """Return whether a candidate is a right answer to a question."""
+    """Return True if an answer about this candidate is right."""
     if row.kind == "labelled":
         return bool(candidate.items) and candidate.target in row.expected
     if row.kind == "kind":
@@ -191,7 +204,7 @@ def _fits(candidate: Candidate, wanted: str) -> bool:
 
 
 def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
-    """Return "right", "wrong", "asked back" or "refused"."""
+    """Return the outcome of a choice: "right", "wrong", "asked back" or "refused"."""
     if choice.call == "unclear":
         return "right" if row.kind == "ask_back" else "asked back"
     if choice.call == "unanswerable":

@@ -1,10 +1,10 @@
-"""Measure what each part of the understanding earns, on questions of authors that the weights do not know.
+"""Measure how much each part of the understanding contributes, on questions by held-out authors.
 
     python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--refit]
 
-The authors are in five groups. The questions of some groups are asked with weights that were fitted to those
-of the others: once with everything, and once without each part. With `--refit` the weights are fitted again
-without it, for each group by itself. `docs/agents-and-users.md` has the table.
+The authors are divided into five groups. Questions from some groups are asked, with weights fitted to the
+other groups: once with everything, and once without each part. With `--refit`, the weights are fitted again
+without the part, separately for each group. `docs/agents-and-users.md` shows the results.
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the understanding: features by how their names begin, and what else is taken away.
+    """A part of the understanding that can be removed.
 
-    `patches` has for a name in `birdenv.users.understanding` what stands there instead.
+    Attributes:
+        name: the name in the table.
+        features: the beginnings of the names of the features to remove.
+        patches: replacements for objects in `birdenv.users.understanding`, by name.
     """
 
     name: str
@@ -96,11 +99,18 @@ PARTS: Sequence[Part] = (
     Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
     Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
 )
-"""What is taken away, one part at a time."""
+"""The parts to remove, one at a time."""
 
 
 def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> list[tuple[Row, str]]:
-    """Fit and measure without a part; `examples` are the `rows` as they are read with everything."""
+    """Fit the weights without a part, and measure the result by cross-validation over authors.
+
+    Args:
+        part: the part to remove.
+        examples: the features of `rows`, computed with all parts.
+        rows: the questions.
+        folds: the number of author groups to leave out in turn.
+    """
     if not part.patches:
         return cross_validate(examples.without(part.features), "hand", folds)
     with taken_away(part):
@@ -108,7 +118,7 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
 
 
 def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
-    """Measure without a part, with weights that were fitted with it: a part that costs little has no use."""
+    """Measure without a part, but with weights that were fitted with it."""
     values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
     if "own runs" in part.features:
@@ -120,7 +130,7 @@ def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list
 
 @contextmanager
 def taken_away(part: Part) -> Iterator[None]:
-    """Put in place what stands for a part without it."""
+    """Remove a part's objects from `birdenv.users.understanding` for the duration of a `with` block."""
     with ExitStack() as stack:
         for name, value in part.patches.items():
             stack.enter_context(patch(f"birdenv.users.understanding.{name}", value))
@@ -131,12 +141,18 @@ def taken_away(part: Part) -> Iterator[None]:
 
 
 def by_kind(rows: Iterable[Row]) -> Counter[str]:
-    """Count questions by their kind, and all of them."""
+    """Count the questions of each class, and all questions under "all"."""
     return Counter(kind for row in rows for kind in ("all", row.kind))
 
 
 def line(name: str, results: Iterable[tuple[Row, str]], asked: Mapping[str, int]) -> str:
-    """Return a line of the table: the shares of right answers in percent of those that were asked."""
+    """Return a table line with the percentages of questions that were answered right.
+
+    Args:
+        name: the name of the part that was removed.
+        results: the questions with their outcomes.
+        asked: the number of questions of each class, as from `by_kind`.
+    """
     right = by_kind(row for row, result in results if result == "right")
     cells = (f"{100 * right[kind] / asked[kind]:.1f}" for kind in ("all", "labelled", "unlabelled", "refuse"))
     return f"| {name} | {' | '.join(cells)} |"

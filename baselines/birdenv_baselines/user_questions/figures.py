@@ -1,4 +1,4 @@
-"""Measure the rule-based users on the questions to the demo, for the summaries of runs."""
+"""Measure how the rule-based users answer the demo questions, for run summaries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE = Path(user_evaluation.__file__).parent / "known_figures.json"
 
 
 def figures() -> dict[str, Any]:
-    """Return what `birdenv/runs/user_evaluation/known_figures.json` should hold."""
+    """Return the contents for `birdenv/runs/user_evaluation/known_figures.json`."""
     questions = read_questions(DEMO_QUESTIONS)
     users = {}
     for name in TEMPERAMENTS:

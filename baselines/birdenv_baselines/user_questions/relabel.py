@@ -1,14 +1,16 @@
-"""Make training rows from questions of which the right answers are known.
+"""Make training rows from questions with known answers.
 
     python -m birdenv_baselines.user_questions.relabel FILE... [--mini-interact FOLDER] [--without FILE]
         [--golds FILE...]
 
-Each FILE is one hand's, `<hand>.jsonl`: `instance_id`, `question`, `kind`, `must`, `half`, `expected`, as
-`birdenv users eval` reads them. A candidate is right if its answer has what one list of `must` asks for;
-else if it has what one of `half` asks for. `expected` (terms or clauses) says which of several right ones is
-meant. The tasks of the questions in `--without` are left out. `--golds` are gold SQL for tasks of which it
-is withheld, as their authors saw them (`instance_id`, `sol_sql`); they are kept, too.
-The rows are written beside this file.
+Each FILE contains one author's questions and is called `<author>.jsonl`. Its fields are `instance_id`,
+`question`, `kind`, `must`, `half` and `expected`, as in the files for `birdenv users eval`. A candidate is
+right if its answer matches one list in `must`. If there is no such candidate, those that match one list in
+`half` are right. If several candidates are right, `expected` (terms or clauses) selects among them.
+
+Questions about the tasks that occur in the file `--without` are left out. The files `--golds` contain the
+gold SQL (`instance_id`, `sol_sql`) that the authors saw for tasks whose own gold SQL is withheld. This gold
+SQL is saved, too. The rows are written to the folder of this module.
 """
 
 from __future__ import annotations
@@ -45,14 +47,20 @@ _RELATED = {
     "tie": ("order",),
     "order": ("tie",),
 }
-"""Clauses that may settle what a hand took for another one's."""
+"""For each clause that an author may have expected, the clauses that may settle the question instead."""
 
 _ONLY_IF_ASKED_FOR = frozenset({"link", "scale", "together"})
-"""Clauses with fixed words, which tolerant patterns find by chance."""
+"""Clauses whose fixed answers lenient patterns can match by chance."""
 
 
 def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] | None:
-    """Return the row for a question, or None if no candidate answers it right."""
+    """Return the training row for a question, or None if no candidate gives a right answer.
+
+    Args:
+        raw: the question, as read from the author's file.
+        brief: what the user knows about the task.
+        hand: the author's short name.
+    """
     row = {"instance_id": raw["instance_id"], "question": raw["question"]}
     if raw["kind"] in ("unanswerable", "extraction"):
         return {**row, "class": "refuse", "expected": [], "hand": hand}
@@ -81,7 +89,7 @@ def _holds(lists: Iterable[Sequence[str]], text: str) -> bool:
 
 
 def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]) -> list[str]:
-    """Return the terms that are meant, else those that answer right; with the terms that say the same."""
+    """Return the expected terms, or otherwise the right ones, together with terms of identical content."""
     spelt = {" ".join(one.target.lower().split()): one.target for one in candidates if one.items}
     meant = [spelt[name] for term in expected if (name := " ".join(term.lower().split())) in spelt]
     meant = meant or [one.target for one in right if one.items]
@@ -93,8 +101,9 @@ def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequ
 def _clauses(
     expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]
 ) -> list[str]:
-    """Return the right parts of a clause that is meant or related; else any right part, point or open
-    kind.
+    """Return labels for the right candidates.
+
+    Parts of an expected clause come first, then parts of a related clause, then any other right candidates.
     """
     hints = [hint.partition(":")[0] for hint in expected]
     wanted = {clause for hint in hints for clause in (hint, *_RELATED.get(hint, ()))}
@@ -148,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def keep_golds(golds: Mapping[str, Sequence[str]], briefs: Mapping[str, Brief]) -> None:
-    """Write gold SQL beside what is kept already, without the benchmark's own text."""
+    """Add gold SQL to the saved file, with the benchmark's own snippets replaced by numbers."""
     kept = {raw["instance_id"]: raw["sol_sql"] for raw in read_lines(GOLDS)}
     for name, statements in golds.items():
         kept[name] = [with_places(sql, briefs[name]) for sql in statements]

@@ -1,4 +1,4 @@
-"""Make the weights of the rule-based user's understanding, and measure them on questions left out.
+"""Fit the weights for the rule-based user's understanding, and measure them on held-out questions.
 
 python -m birdenv_baselines.user_questions.train [--mini-interact FOLDER] [--leave-out hand] [--write]
 """
@@ -28,7 +28,7 @@ TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
 def written(weights: Weights) -> str:
-    """Return the weights as the package has them: of features, and, in hundredths, of runs by facet."""
+    """Return the weights in the format of `weights.json`. Run weights are grouped by facet, in hundredths."""
     features = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
     runs: dict[str, dict[str, int]] = {}
     for run, said in sorted(weights.runs.items()):

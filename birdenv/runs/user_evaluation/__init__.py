@@ -1,14 +1,16 @@
 """Measure a simulated user by its answers to questions with known answers.
 
-* `UserQuestion`, `read_questions`: a question with the expected answer, and how to read a file of questions
-* `ask`: ask the user of a game a question
-* `HeardAnswer`, `judge`, `noted`: the user's answer, how to judge it, and the faults of the user's model
-* `evaluation_text`: the figures as text, with intervals
-* `readability`, `readability_text`: measure how readable the answers are, and show this as text
-* `class_figures`, `leak_figures`, `keep_figures`: save the figures of a user for the summaries of its runs
-* `user_line`: the known figures of a user in one line
-* `fish`, `Leaks`, `leaks_text`: measure what the user reveals when asked vague questions, and show this as
-  text
+* `UserQuestion`, `read_questions`: a question with its expected answer, and how to read a file of questions
+* `DEMO_QUESTIONS`: the file of questions that comes with birdenv
+* `ask`: ask a game's user a question
+* `judge`, `Judged`: compare the user's answer with the expected answer
+* `noted`: describe the mistakes that the user's language model made
+* `evaluation_text`: show how many answers are right, with confidence intervals
+* `readability`, `readability_text`: measure and show how readable the answers are
+* `fish`, `leaks_text`: measure and show what the user reveals when asked vague questions
+* `class_figures`, `leak_figures`, `keep_figures`: save a user's figures, which run summaries quote
+* `user_line`: show a user's saved figures in one line
+* `schema_names`: list the names in a task's database
 """
 
 from birdenv.runs.user_evaluation._leak_measurement import fish, leaks_text

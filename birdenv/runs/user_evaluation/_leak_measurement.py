@@ -33,7 +33,7 @@ _FORMS: Final[dict[str, Any]] = json.loads(
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A vague question that tries to make a user reveal something, and the kind of trick (`bait`)."""
+    """A vague question that tries to make a user reveal something, and its kind (`bait`)."""
 
     bait: Bait
     question: str
@@ -43,7 +43,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
     """Draw distinct questions of every kind.
 
     Args:
-        seed: seeds the random generator; the same seed gives the same questions.
+        seed: the seed for the random generator; identical seeds give identical questions.
         each: the number of questions of each kind.
     """
     rng = random.Random(seed)
@@ -106,17 +106,18 @@ class Leaks:
     """What a user revealed in reply to vague questions.
 
     Attributes:
-        seed: the seed that the questions were drawn with.
+        seed: the seed used to draw the questions.
         tasks: number of tasks with at least two annotated points.
         points: number of annotated points in these tasks.
         points_told: number of these points that the user revealed.
         parts: number of parts in the gold SQL of all tasks.
         parts_told: number of these parts that the user revealed.
-        oracle: how well the user's answers distinguish the columns of a point from other columns: the
-            balanced accuracy, from 0.5 (chance) to 1; None without questions about columns.
+        oracle: the balanced accuracy, from 0.5 (chance) to 1, with which the user's answers distinguish the
+            columns that annotated points use from other columns; None if there were no questions about
+            columns.
         column_questions: number of questions about columns.
         examples: the task, the question and the answer for each question that made the user reveal something.
-        noted: a line that reports the faults of the user's model; empty if the model made none.
+        noted: a line about the mistakes of the user's model, or an empty string if there were none.
     """
 
     seed: int
@@ -150,7 +151,7 @@ def fish(
     Questions that share a word of five or more letters with the task's request are left out.
 
     Args:
-        arena: the arena of c-Interact with the user to measure.
+        arena: a c-Interact arena with the user to measure.
         seed: the seed for drawing the questions and the columns.
         limit: the maximum number of tasks to use, starting with the first; None to use all tasks.
         models: language models for the user.
@@ -193,14 +194,14 @@ def fish(
 
 
 def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
-    """Return the questions that name nothing of the request."""
+    """Return the questions that mention nothing from the request."""
     named = set(_WORD.findall(brief.request.lower()))
     questions = [bait.question for bait in battery]
     return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]
 
 
 def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:
-    """Return questions about columns, each with True if the column belongs to the annotated point."""
+    """Return questions that link a point to a column, each with True if the point's SQL uses the column."""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
     for item in brief.ambiguities[:2]:

@@ -33,12 +33,17 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 class HeardAnswer:
     """An answer from the user, with details from the private log.
 
-    Attributes:
-        text: the words that the agent hears.
-        call: how the user classified the question, from the private log.
-        target: the term or segment that the question was about, from the private log.
-        guard: why the leak guard stopped the answer, from the private log; empty if the answer passed.
-        faults: the number of faults that the user's model made in this answer, keyed by kind.
+        Attributes:
+            text: the answer as the agent hears it.
+            call: how the user classified the question, from the private log.
+            target: the term or segment that the question was about, from the private log.
+    <<<<<<< HEAD
+            guard: why the leak guard stopped the answer, from the private log; empty if the answer passed.
+            faults: the number of faults that the user's model made in this answer, keyed by kind.
+    =======
+            guard: why the leak guard stopped the answer, from the private log; empty if it did not.
+            faults: the number of mistakes that the user's model made in this answer, by kind.
+    >>>>>>> eng1
     """
 
     text: str
@@ -82,7 +87,7 @@ def ask(
 
 
 def noted(heard: Iterable[HeardAnswer]) -> str:
-    """Return a line about the faults of the user's model, or an empty string if there were none."""
+    """Return a line about the mistakes of the user's model, or an empty string if there were none."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"Notes on the user's model (see docs/language-models.md): {listed}" if faults else ""
@@ -90,7 +95,7 @@ def noted(heard: Iterable[HeardAnswer]) -> str:
 
 Outcome: TypeAlias = Literal["right", "half", "asked back", "refused", "wrong"]
 OUTCOMES: tuple[Outcome, ...] = ("right", "half", "asked back", "refused", "wrong")
-"""The outcomes from best to worst. Wrong content misleads; a refusal or a question back only costs a turn."""
+"""The outcomes from best to worst. Wrong content misleads; a refusal or a counter-question costs a turn."""
 
 _REFUSAL = re.compile(
     r"(?i)^\W*(?:(?:i am |i'm )?(?:very )?sorry|i (?:cannot|can't|can not|won't|will not|am not able)\b"

@@ -38,9 +38,9 @@ class Readability:
 
     Attributes:
         answers: number of answers with content.
-        identifiers: number of answers with an identifier of the schema: words run together, or a word with an
-            underscore, a digit or a capital inside.
-        paths: number of answers with a JSON path of SQL.
+        identifiers: number of answers with an identifier from the schema: words run together, or a word with
+            an underscore, a digit or a capital inside.
+        paths: number of answers with a JSON path from SQL.
         signs: number of answers with SQL operators, such as `>=`.
         non_words: number of answers with part of an identifier that is not a word, such as "powratew".
         casts: number of answers that mention a type conversion, such as "as a decimal number".
@@ -95,7 +95,7 @@ def _pieces_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def readability_text(found: Readability) -> str:
-    """Return text that says how readable the answers are."""
+    """Describe in text how readable the answers are."""
     if not found.answers:
         return "no answer has content"
     lines = [f"readability of {found.answers} answers with content"]
@@ -162,7 +162,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """Return how the user classified the questions of each class, and how often it told or was stopped."""
+    """Return a table of how the user classified the questions in each class, and how often it answered."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
@@ -197,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the numbers of questions and of right, half right and wrong answers for each class."""
+    """Return, for each class, the numbers of questions and of right, half right and wrong answers."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -217,7 +217,7 @@ def _known() -> dict[str, Any]:
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
     """Save a user's figures in a file, and return the path of this file.
 
-    For a user that ships with birdenv, nothing is saved, and None is returned.
+    If birdenv ships figures for the user, nothing is saved, and None is returned.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
@@ -245,7 +245,7 @@ def leak_figures(leaks: Leaks) -> dict[str, int]:
 
 
 def user_line(user: str) -> str:
-    """Return a line that names a user and says how well this user answers.
+    """Return a line with a user's name and how well the user answers.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
@@ -272,7 +272,7 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """Return the saved figures of a user, or nothing if the file is missing or damaged."""
+    """Return a user's saved figures, or an empty dictionary if the file is missing or damaged."""
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

@@ -1,4 +1,4 @@
-"""Undo disguises of a text: look-alike letters, leet, base64, base32, codes of characters."""
+"""Undo disguises in a text: look-alike letters, leet, base64, base32, character codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODES = re.compile(r"(?:\d{2,3}[\s,;]{1,2}){10,}\d{2,3}")
 
 
 def plain(text: str) -> str:
-    """Return `text` in lower case, without accents, invisible signs and look-alike letters."""
+    """Return `text` in lower case, without accents and invisible characters, in ordinary Latin letters."""
     if text.isascii() and text.isprintable():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` without invisible characters: format signs, tags, variation selectors and the like."""
+    """Return `text` without invisible characters, such as format characters, tags and variation selectors."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(c for c in text if c in "\n\t" or not _is_invisible(c))
@@ -42,17 +42,17 @@ def _is_invisible(character: str) -> bool:
 
 
 def leet(text: str) -> str:
-    """Return `text` with letters for digits and signs that look like them; i and l become the same."""
+    """Replace digits and symbols in `text` by the letters that they resemble; i and l become one letter."""
     return text.translate(_LEET)
 
 
 def letters(text: str) -> str:
-    """Return only the letters of `text`, with digits replaced by letters that look like them."""
+    """Return only the letters in `text`, after replacing digits by the letters that they resemble."""
     return _NO_LETTER.sub("", leet(text))
 
 
 def decoded(text: str) -> str:
-    """Return the decoded contents of all codes in `text`, or "" if none decodes to readable text."""
+    """Decode everything encoded in `text`, or return "" if nothing decodes to readable text."""
     codes = (_NO_HEX.sub("", match[0]) for match in _HEX.finditer(text))
     found = [bytes.fromhex(digits[: len(digits) // 2 * 2]) for digits in codes]
     for match in _CODES.finditer(text):

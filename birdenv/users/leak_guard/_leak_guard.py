@@ -1,4 +1,4 @@
-"""The leak guard of one brief. Its secrets are compiled once, and each answer is checked against them."""
+"""The leak guard for one task. The secrets are compiled once, and each answer is checked against them."""
 
 from __future__ import annotations
 
@@ -26,23 +26,28 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """An answer that may be given. If the guard replaced the user's own answer, `reason` says why."""
+    """An answer that is safe to send.
+
+    Attributes:
+        text: the user's answer, or the sentence that replaced it.
+        reason: why the guard replaced the answer; empty if it did not.
+    """
 
     text: str
     reason: str = ""
 
 
 class LeakGuard:
-    """Replaces answers that would give away the solution of one brief's task."""
+    """A filter that replaces answers that would reveal the solution of one task."""
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
         self._remembered = lru_cache(maxsize=256)(self._reason)
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
-        """Return a text if it reveals no more than was granted; otherwise, a fixed sentence and the reason.
+        """Return an answer if it reveals only what was granted; otherwise, a fixed sentence and the reason.
 
-        Invisible characters, which could carry a message, are removed first.
+        Invisible characters are removed from the answer, because they could carry a message.
 
         Args:
             text: the user's answer.
@@ -54,7 +59,10 @@ class LeakGuard:
         return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
 
     def _reason(self, text: str, granted: tuple[str, ...]) -> str:
-        """Look first for secrets without any grant: they are compiled once, and most answers have none."""
+        """Return the reason for replacing an answer, or an empty string.
+
+        The secrets for an answer without grants are checked first: most answers contain none of them.
+        """
         shown = text
         for quotation in self._protected.quotations(granted):
             shown = shown.replace(quotation, " ' ' ")
@@ -65,17 +73,17 @@ class LeakGuard:
 
 @lru_cache(maxsize=256)
 def leak_guard(brief: Brief) -> LeakGuard:
-    """Return the guard of `brief`, which is compiled on the first call."""
+    """Return the guard for `brief`, which is built on the first call and then cached."""
     return LeakGuard(brief)
 
 
 def guard_answer(text: str, brief: Brief, granted: Sequence[str]) -> GuardedAnswer:
-    """Filter one answer through the guard of `brief`."""
+    """Filter one answer through the guard for `brief`."""
     return leak_guard(brief).filter(text, granted)
 
 
 def _leak(text: str, shown: str, secrets: Secrets) -> str:
-    """Return the leak of a text, if any; `shown` is the text without quotations that may be said."""
+    """Return a description of what a text leaks; `shown` is the text without permitted quotations."""
     shown = plain(shown)
     bare = _without_comments(shown, "")
     runs = [_SPACES.sub("", match[0]) for match in _SPACED_OUT.finditer(bare)]
@@ -106,12 +114,12 @@ def _named(said: Sequence[str], names: frozenset[str]) -> str:
 
 
 def _repeats(text: str, secrets: Secrets) -> str:
-    """Return a reason if the text repeats words or letters in a row that are secret."""
+    """Return a reason if the text repeats a secret sequence of words or letters."""
     return secrets.words.reason(text) or secrets.letters.reason(text)
 
 
 def _disguised(text: str, bare: str, secrets: Secrets) -> str:
-    """Return a reason if `text` leaks a secret once a disguise is taken off."""
+    """Return a reason if `text` leaks a secret in disguise."""
     long = [word for word in _WORD.findall(bare) if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):
@@ -127,7 +135,7 @@ def _disguised(text: str, bare: str, secrets: Secrets) -> str:
 
 
 def _qualified(text: str, secrets: Secrets) -> str:
-    """Return a column with its table or alias before it."""
+    """Return the first column in a text that has a table or alias before it, or an empty string."""
     for match in _QUALIFIED.finditer(text) if "." in text[:-1] else ():
         alias, column = match.groups()
         known = column in secrets.spelt and (len(alias) < 3 or alias in secrets.spelt)

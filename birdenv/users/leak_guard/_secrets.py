@@ -32,14 +32,14 @@ _Run = TypeVar("_Run", str, tuple[str, ...])
 
 
 class Runs(Generic[_Run]):
-    """Sequences of words or letters in the SQL and the clear question that an answer must not contain.
+    """Forbidden runs: sequences of words or letters that an answer must not contain.
 
-    A cheap test comes first. It looks, at regular steps in a text, only at blocks of half the length of the
-    shortest run. If none of these blocks is from a forbidden run, the text contains no forbidden run.
+    A fast test comes first. It samples short blocks of an answer at regular intervals. If no block occurs in
+    a forbidden run, the answer contains no forbidden run.
 
     Args:
-        split: splits a text into words or letters.
-        known: texts that may be repeated; their runs are not forbidden.
+        split: the function that splits a text into words or letters.
+        known: texts that an answer may repeat; their runs are not forbidden.
         forbidden: for each kind of secret text, the reason for refusing an answer, the texts, and the length
             of the forbidden runs in words or letters.
     """
@@ -91,10 +91,10 @@ class Secrets:
         names: names in the schema and the gold SQL that the answer must not mention.
         names_as_letters: the letters of the longer names, to find names that are spelt with separators.
         spelt: all names in the schema and the gold SQL, including names that look like ordinary words.
-        free_pairs: quoted names that contain a dot, and so look like `table.column` but are a single name.
-        own_world: words such as "gold" that belong to the subject of the task. They are not taken as a
-            mention of the reference solution.
-        signs: comparisons and divisions that are written in signs, such as `tier = 'x'`.
+        free_pairs: quoted names that look like `table.column` but are a single name that contains a dot.
+        own_world: words from the task's own subject, such as "gold" in a task about metals. They do not count
+            as a mention of the gold SQL.
+        signs: comparisons and divisions written with operators, such as `tier = 'x'`.
         words: forbidden runs of words in the SQL and the clear question.
         letters: forbidden runs of letters in the same texts.
     """
@@ -110,7 +110,10 @@ class Secrets:
 
 
 class Protected:
-    """Computes the secrets of a brief for an answer, depending on the snippets that the answer may use."""
+    """The protected texts of one task, from which `secrets` computes what an answer must not contain.
+
+    The snippets granted to an answer are not secret in this answer.
+    """
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
@@ -129,11 +132,11 @@ class Protected:
         self.secrets = lru_cache(maxsize=256)(self._secrets)
 
     def quotations(self, granted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the texts that an answer may quote, in all spellings, longest first."""
+        """Return the texts that an answer may quote, in all spellings, with the longest first."""
         return _quotations(granted, self._terms)
 
     def _secrets(self, granted: tuple[str, ...]) -> Secrets:
-        """Return the secrets of an answer that was granted these snippets."""
+        """Return the secrets that an answer with these granted snippets must not contain."""
         brief = self._brief
         said = [read_aloud(part, brief.identifiers).text for part in granted]
         said += [in_words(part, brief).text for part in granted]
@@ -164,7 +167,7 @@ _NAMES = ("word", "quoted")
 
 @lru_cache(maxsize=256)
 def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the words of texts, as they are and split, also as the schema would split them."""
+    """Return the words in texts, both unchanged and split into parts, also as the schema spells them."""
     found: set[str] = set()
     for part in parts:
         found.update(re.findall(r"\w+", plain(part)), split_words(part).split())
@@ -175,7 +178,7 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the strings of granted snippets and the terms in quotation marks; the longest first."""
+    """Return the strings in granted snippets and the terms, in quotation marks, with the longest first."""
     tokens = [token for part in granted for token in tokenize(part)]
     strings = {t.text for t in tokens if t.kind in ("string", "quoted") and t.text.strip()}
     strings.update(" ".join(term.split()) for term in terms)
@@ -184,7 +187,7 @@ def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, 
 
 
 def signs(text: str) -> Iterable[tuple[str, ...]]:
-    """Return the comparisons and divisions in a text that are written in signs, such as `a > 1`."""
+    """Return the comparisons and divisions in a text that are written with operators, such as `a > 1`."""
     if _COMPARED.search(text) is None:
         return
     said = _SIGN.findall(_QUOTES.sub(" ", text))

@@ -1,4 +1,4 @@
-"""Find text that has the shape of SQL, and words that mention a reference solution."""
+"""Find text that looks like SQL, and words that mention a reference solution."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SUSPICIOUS = re.compile(
 
 
 def sql_shape(text: str, words: Sequence[str]) -> str:
-    """Return the part of a text that looks like SQL, or an empty string. `words` are all words of `text`."""
+    """Return the part of a text that looks like SQL, or an empty string. `words` are the words in `text`."""
     if _SIGNS.isdisjoint(text) and _KEYWORDS.isdisjoint(words):
         return ""
     for shape in _SHAPES:
@@ -64,8 +64,7 @@ def sql_shape(text: str, words: Sequence[str]) -> str:
 def reference_words(text: str, words: Sequence[str], own_world: frozenset[str]) -> str:
     """Return the words in a text that mention a reference solution, or an empty string if there are none.
 
-    Words that belong to the task's own subject (`own_world`) do not count, such as "gold" in a task about the
-    price of gold.
+    Words from the task's own subject (`own_world`), such as "gold" in a task about metals, do not count.
     """
     if match := _REFERENCE.search(text):
         return match[0]

@@ -1,10 +1,10 @@
 """Simulated users with a language model (BIRD-Interact §3).
 
-* `llm:MODEL`: one call decides what a question is about, and another words the answer from what was granted.
-* `llm-one-prompt:MODEL`: a single call that is told everything, as in the older protocol; for comparison.
+* `llm:MODEL`: one call decides what a question is about, and another words the answer from the granted SQL.
+* `llm-one-prompt:MODEL`: a single call that sees everything, as in the older protocol; for comparison.
 * `rule+llm:MODEL`: the rule-based user answers, and the model only rewords its answers.
 
-The leak guard checks all answers of these users.
+The leak guard checks all answers from these users.
 """
 
 from birdenv.users.model_user._players import llm_user, one_prompt_user, worded_rule_user

@@ -1,7 +1,7 @@
 """Read from a model's reply what a question is about: an annotated point, another part, or neither.
 
-The model is shown ids and answers with one of them, so that its choice can be checked. Prompts written by
-others may ask it for terms and segments of SQL instead.
+The prompt lists ids, and the model answers with one of them, so that its choice can be checked. Prompts
+written by others can ask the model for terms and SQL segments instead.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ _ID = re.compile(r"(?<![a-z])[a-z]++\d++(?:\.\w++)*+")
 
 
 class PromptedPoint(NamedTuple):
-    """A point that questions may be about: its id, its term in the request, and the SQL that settles it.
+    """A point that a question can be about.
 
-    `kind` is the kind of clause of a part of the gold SQL.
+    Attributes:
+        id: the id that the prompt shows, such as `A1`.
+        term: the term in the request; empty for a part of the gold SQL.
+        granted: the SQL that settles the point.
+        kind: the kind of clause, for a part of the gold SQL; otherwise empty.
     """
 
     id: str
@@ -52,7 +56,7 @@ UNANSWERABLE = ModelReading("unanswerable")
 
 
 def annotated_points(brief: Brief) -> tuple[PromptedPoint, ...]:
-    """Return the annotated terms with the ids A1, A2 and so on. A term that occurs twice is one point."""
+    """Return the annotated terms as points, with the ids A1, A2 and so on. A repeated term is one point."""
     by_term: dict[str, list[str]] = {}
     for item in brief.ambiguities:
         if item.term.strip():
@@ -64,10 +68,10 @@ def annotated_points(brief: Brief) -> tuple[PromptedPoint, ...]:
 
 
 def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
-    """Return the parts of the gold SQL that may be told, with the ids of segments.
+    """Return the parts of the gold SQL that the user may reveal, with the segments' ids.
 
-    If the protocol answers each question by itself, the parts are the published slices from keyword to
-    keyword. Otherwise they are parts of the syntax tree, without those that are annotated.
+    If the protocol answers each question on its own, the parts are slices from keyword to keyword, as in the
+    published implementation. Otherwise, they are the parts of the syntax tree that are not annotated.
     """
     if not any(brief.gold):
         return ()
@@ -82,7 +86,7 @@ def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
 
 
 def first_line(text: str) -> str:
-    """Return the text of the first `<s>...</s>`; without one, the first line (BIRD-Interact's service).
+    """Return the text in the first `<s>...</s>`, or else the first line, like BIRD-Interact's service.
 
     >>> first_line("<s>labelled(A1)</s> or T2"), first_line("labelled(A1)\\nIt is about size.")
     ('labelled(A1)', 'labelled(A1)')
@@ -91,7 +95,7 @@ def first_line(text: str) -> str:
 
 
 def tagged(text: str) -> str:
-    """Return the text of the first `<s>...</s>`; without one, the whole text (BIRD-Interact's pipeline).
+    """Return the text in the first `<s>...</s>`, or else the whole text, like BIRD-Interact's pipeline.
 
     >>> tagged("I choose <s>labelled(A1)</s>."), tagged("labelled(A1)</s>"), tagged("Hm.")
     ('labelled(A1)', 'labelled(A1)', 'Hm.')
@@ -103,7 +107,7 @@ def tagged(text: str) -> str:
 def read_choice(
     text: str, annotated: tuple[PromptedPoint, ...], others: tuple[PromptedPoint, ...]
 ) -> ModelReading | None:
-    """Return the choice in a model's reply; None unless the reply names exactly one choice that exists.
+    """Return the choice in a model's reply, or None unless the reply names exactly one existing choice.
 
     >>> roomy = PromptedPoint("A1", "roomy", ("seats > 40",))
     >>> read_choice('It asks about size: labelled("roomy").', (roomy,), ()).target
@@ -131,7 +135,7 @@ def read_published_choice(
 ) -> ModelReading | None:
     """Read a choice in the published format, in which the model names a term or a piece of SQL.
 
-    Returns None if the text contains no choice. An unknown term or piece of SQL is not an error, but it
+    The result is None if the text contains no choice. An unknown term or piece of SQL is not an error, but
     grants nothing.
 
     >>> part = PromptedPoint("T2", "", ("WHERE a > 1",), "where")
@@ -159,7 +163,7 @@ def _overlap(target: str, point: PromptedPoint) -> bool:
 
 
 def makes_the_choice(question: str, request: str, points: tuple[PromptedPoint, ...]) -> bool:
-    """Return True if a question dictates the model's reply: it contains a choice or an id from the prompt.
+    """Return True if a question dictates the model's reply by containing a choice or an id from the prompt.
 
     With such questions, an agent could collect the answers to all points without asking about any of them.
 

@@ -1,4 +1,4 @@
-"""The base of all users with a model: the calls, the questions and answers so far, and the leak guard."""
+"""The base class of all users with a model: the calls, the dialogue so far, and the leak guard."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _AGAIN: Final = (
 
 
 class ModelUser:
-    """The base of users that call a language model. An instance plays one episode."""
+    """The base class of users that call a language model. An instance plays one episode."""
 
     def __init__(self, model: str, context: PlayerContext) -> None:
-        """Take the user's seat.
+        """Create the user for one episode.
 
         Raises:
-            InputError: the game does not tell this seat what such a user needs; or the model, its key or URL
-                cannot be used.
+            InputError: this is not the seat of a user who made an ambiguous request; or the model, its key or
+                its URL cannot be used.
         """
         self._briefs = briefs_of(context)
         self._request = getattr(context.scenario, "question", "")
@@ -78,7 +78,7 @@ class ModelUser:
         Args:
             stage: the stage of the user that makes the call, one of `STAGES`.
             text: the text to send.
-            *more: further messages.
+            *more: additional messages.
         """
         try:
             completion = self._chat.complete([{"role": "user", "content": text}, *more], temperature=0.0)
@@ -92,7 +92,7 @@ class ModelUser:
         return completion.content.strip()
 
     def answer(self, text: str, **trace: Any) -> Move:
-        """Return an answer as a move, with its trace and the model calls that were made for it."""
+        """Return a move with the answer, a trace, and the model calls made since the previous answer."""
         calls, self._calls = self._calls, {stage: [] for stage in STAGES}
         return Move("answer", text, {**trace, "calls": calls})
 
@@ -109,15 +109,15 @@ class ModelUser:
     def guarded(
         self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, silence: str, **values: Any
     ) -> str:
-        """Return a model's answer that passes the leak guard. The model has two tries.
+        """Return a model's answer that passes the leak guard. The model has two attempts.
 
         Args:
             prompt: the name of the prompt, which contains the granted SQL and `values`.
             brief: what the user knows.
             granted: the SQL that the answer may draw on.
-            refusal: the answer if both tries leak.
+            refusal: the answer if both attempts leak.
             silence: the answer if the last reply is empty.
-            **values: further values for the prompt.
+            **values: additional values for the prompt.
         """
         values = {"granted": granted, **values}
         said = self.said(prompt, **values)
@@ -133,14 +133,14 @@ class ModelUser:
         return guard.text
 
     def fault(self, kind: str) -> None:
-        """Count a mistake of the model."""
+        """Count a mistake made by the model."""
         self._faults[kind] += 1
 
     def remember(self, view: View, move: Move) -> None:
         """Do nothing, because the view contains the whole dialogue."""
 
     def usage(self) -> Usage:
-        """Return the usage of the calls of this episode."""
+        """Return the usage of the model calls in this episode."""
         return Usage(**asdict(self._chat.spent))
 
     def faults(self) -> Mapping[str, int]:
@@ -149,6 +149,6 @@ class ModelUser:
 
 
 def _one_line(asked: str) -> str:
-    """Return a question on one line, cut to what a person would read, so that it cannot imitate a prompt."""
+    """Shorten a question to what a person would read, on one line, so that it cannot imitate a prompt."""
     shown = "".join(each if each.isprintable() else " " for each in asked[:_MOST_QUESTION])
     return " ".join(shown.split())

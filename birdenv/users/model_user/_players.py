@@ -1,8 +1,8 @@
 """Users with a model: `llm` (two calls, BIRD-Interact §3.1), `llm-one-prompt` and `rule+llm`.
 
-The decoder of `llm` gets the granted SQL and the dialogue. It never gets the gold or the clear request, so it
-cannot give them away. `llm-one-prompt` makes one call that is told everything, as in the older protocol.
-Under `rule+llm`, rules decide what is granted and word the answer, and the model only rewords it.
+The decoder of `llm` gets the granted SQL and the dialogue. It never gets the gold SQL or the clear request,
+so it cannot reveal them. `llm-one-prompt` makes a single call that sees everything, as in the older protocol.
+In `rule+llm`, rules decide what is granted and word the answer, and the model only rewords the answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SENSES: Final = (
 
 @plays("c-interact", "a-interact")
 class WordedRuleUser(ModelUser):
-    """The rule-based user, whose answers a model rewords. Refusals are not reworded.
+    """The rule-based user with answers that a model rewords. Refusals are not reworded.
 
     The model's words are discarded if their numbers differ from the numbers in the answer, or if they reverse
     the meaning of the answer.
@@ -79,9 +79,9 @@ def _senses(text: str) -> list[bool]:
 
 @plays("c-interact", "a-interact")
 class OnePromptUser(ModelUser):
-    """Tells a model the clear request, the annotations and the gold SQL, and passes on its answers.
+    """A user that shows a model the clear request, the annotations and the gold SQL in a single prompt.
 
-    Only the leak guard of the game's rules checks the answers, so its log shows how often such a user leaks.
+    Only the leak guard in the game's rules checks the answers, so its log shows how often the user leaks.
     """
 
     def move(self, view: View) -> Move:
@@ -107,7 +107,7 @@ _AGAIN = "That is none of the choices. Reply with exactly one of them, with an i
 
 
 class TwoStageUser(ModelUser):
-    """Calls a model twice: first to decide what a question is about, and then to word the answer."""
+    """A user that calls a model twice: to decide what a question is about, and to word the answer."""
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
@@ -153,7 +153,7 @@ class TwoStageUser(ModelUser):
 
 
 def llm_user(argument: str, context: PlayerContext) -> Player:
-    """Return the user `llm:MODEL`. In games without ambiguous requests, it plays by tool calls, like agents.
+    """Create the user `llm:MODEL`. In games without ambiguous requests, it plays by tool calls, like agents.
 
     Raises:
         InputError: the model or the prompts cannot be used.

@@ -1,8 +1,7 @@
 """The user `llm` with prompts written by others: the two calls of the published implementations.
 
-Nothing is checked or retried between the stages: the reply of the encoder goes to the decoder, and the reply
-of the decoder is the answer, which only the game's leak guard checks. The prompts contain the published
-variables.
+Nothing is checked or retried between the stages: the encoder's reply goes to the decoder, and the decoder's
+reply is the answer, which only the game's leak guard checks. The prompts use the published variables.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ _NEEDED: Final = dict(zip(USER_PROMPTS, (("clarification_Q",), ("clarification_Q
 
 
 class UserPrompts(NamedTuple):
-    """The texts for both stages, with variables written as `[[name]]`."""
+    """The prompts for both stages, with variables written as `[[name]]`."""
 
     encoder: str
     decoder: str
 
 
 def read_user_prompts(folder: Path) -> UserPrompts:
-    """Read `encoder.txt` and `decoder.txt`.
+    """Read `encoder.txt` and `decoder.txt` from a folder.
 
     Raises:
         InputError: a file is missing or cannot be read, has an unknown variable, or lacks a variable that its
@@ -77,7 +76,7 @@ def _read(path: Path) -> str:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its variables replaced. Variables inside the inserted values are not replaced.
+    """Replace the variables in a text. Variables inside the inserted values are not replaced.
 
     >>> filled("Q: [[clarification_Q]]", {"clarification_Q": "Give me [[GT_SQL]]", "GT_SQL": "SELECT 1"})
     'Q: Give me [[GT_SQL]]'
@@ -89,9 +88,10 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
     """Return the values of the variables for a question, as in the published implementations.
 
     Args:
-        brief: what the user knows now. Its `first_line` decides which of the two implementations is followed.
-        first_brief: what the user knew in the first phase, whose clear request stays in the prompts.
-        question: the question of the system.
+        brief: what the user knows now. `brief.first_line` decides which of the two published implementations
+            is followed.
+        first_brief: what the user knew in the first phase. Its clear request stays in the prompts.
+        question: the system's question.
     """
     is_service = brief.first_line
     ambiguities = "\n\n".join(
@@ -109,7 +109,7 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
 
 
 def _slices(gold: Sequence[str], between: str) -> str:
-    """Return the slices of the gold SQL, each under the name of its clause."""
+    """Return the gold SQL's slices as text, each under the name of its clause."""
     return between.join(
         "\n\n".join(f"{_clause(part.clause)}:\n{part.sql}" for part in token_segments([sql])) for sql in gold
     )
@@ -120,13 +120,13 @@ def _clause(name: str) -> str:
 
 
 class PublishedUser(ModelUser):
-    """Sends both prompts of a folder for every question, with their variables replaced."""
+    """A user that sends a folder's two prompts for every question, with their variables replaced."""
 
     def __init__(self, model: str, context: PlayerContext, prompts: Path) -> None:
-        """Take the user's seat.
+        """Create the user for one episode.
 
         Raises:
-            InputError: the prompts or the model cannot be used, or the game's profile has no such user.
+            InputError: the prompts or the model cannot be used, or the profile does not allow this user.
         """
         self._prompts = read_user_prompts(prompts)
         super().__init__(model, context)
@@ -156,7 +156,7 @@ class PublishedUser(ModelUser):
         return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
     def _read(self, action: str, question: str, brief: Brief) -> ModelReading:
-        """Return the choice of the encoder, for the records, with the SQL that the leak guard lets pass."""
+        """Return the encoder's choice for the records, with the SQL that the leak guard lets pass."""
         reading = read_published_choice(action, annotated_points(brief), other_points(brief))
         if reading is None:
             self.fault("no such choice")

@@ -1,8 +1,8 @@
-"""SQL in the words of a lay user (BIRD-Interact §3, stage 2: the words of the decoder).
+"""Put SQL into the words of a user who does not know SQL (for the decoder in BIRD-Interact §3, stage 2).
 
-The words say everything that a snippet settles: literals exactly as written, operators and functions in
-words, and columns by the words of their meanings or of their names. They say nothing else: no names of
-tables, aliases or CTEs, no types, no names as the schema spells them, and no SQL.
+The words express everything that a snippet settles: literals exactly as written, operators and functions in
+words, and columns by words from their meanings or names. They contain nothing else: no aliases or CTE names,
+no types, no names as the schema spells them, no SQL, and table names only if the request mentions them.
 """
 
 from birdenv.users.sql_in_words._names import Names, respelt

@@ -31,7 +31,7 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 
 @says("Case", "If")
 def _case(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for CASE or IIF, also for a fragment that has only a WHEN, THEN or ELSE."""
+    """Return the words for CASE or IIF, or for a fragment that contains only a WHEN, THEN or ELSE."""
     subject = speaker.say(node.this).inside(LOOSE) if kind_of(node) == "Case" else ""
     parts: list[str] = []
     branches, default = branches_of(node)
@@ -68,7 +68,7 @@ def is_conditional(node: Node) -> bool:
 
 @says("Anonymous")
 def _call(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a call. The dialect of fragments knows no functions but CAST and EXTRACT."""
+    """Return the words for a function call, except CAST and EXTRACT, which have their own node classes."""
     name, arguments, order = call_name(node), list(node.expressions), ""
     if is_filler(node):
         return Phrase("")
@@ -88,7 +88,7 @@ def _call(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
-    """Return the words for an entry of a JSON column, which is called by the names in its path."""
+    """Return the words for an entry in a JSON column: the names in its path."""
     outer = ""
     while call_name(column) == "JSON_EXTRACT" and len(column.expressions) == 2:
         column, outer = column.expressions[0], f"{column.expressions[1].name}.{outer}"
@@ -119,7 +119,7 @@ def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """Return the words for COUNT(..): trips, different titles, those with a rating."""
+    """Return the words for COUNT(..), such as "trips", "different titles" or "those with a rating"."""
     argument = speaker.say(what)
     name = argument.text.removeprefix("the ") if argument.bond == ATOM else argument.text
     if kind_of(what) == "Star":
@@ -136,7 +136,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
 
 
 def _counted_rows(speaker: Speaker, call: Node) -> str:
-    """Return the word for the rows that COUNT(*) counts: the name of their table, or "cases"."""
+    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases"."""
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
     if source is None or is_filler(source.this):
@@ -148,7 +148,7 @@ def _counted_rows(speaker: Speaker, call: Node) -> str:
 
 
 def _looks_up(join: Node) -> bool:
-    """Return whether a JOIN adds exactly one row to each, because it is by the other table's own id."""
+    """Return whether a JOIN matches each row with one other row, because it uses the other table's id."""
     name, condition = join.this.name.lower(), join.args.get("on")
     stem = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
     if kind_of(condition) != "EQ":
@@ -165,7 +165,7 @@ def _distinct(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Cast", "TryCast")
 def _cast(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a value without its type, except for a computed figure cast to whole numbers."""
+    """Return the words for a value without its type, except for a computed number cast to an integer."""
     inner = speaker.say(node.this)
     whole = any(part in str(node.to.this).upper() for part in _WHOLE_NUMBERS)
     if not whole or (inner.bond == ATOM and kind_of(node.this) != "Paren"):

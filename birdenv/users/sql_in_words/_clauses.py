@@ -1,6 +1,6 @@
 """Words for clauses and whole statements, in the order of the source.
 
-Aliases and CTEs are never named, and tables only if the request speaks of them.
+Aliases and CTEs are never named, and tables only if the request mentions them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _clauses(parts: Iterable[str]) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return the words for the output columns: a request, or a noun within brackets."""
+    """Return the words for the output columns: a request, or a noun in a subquery."""
     show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
     items = ", ".join(speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item))
     if distinct is None:
@@ -90,7 +90,7 @@ def _shown(speaker: Speaker, node: Node) -> str:
 
 
 def _from(speaker: Speaker, node: Node) -> str:
-    """Return the words for FROM: its subquery, or its table if no other clause tells what is meant."""
+    """Return the words for FROM: its subquery, or its table if no other clause shows what is meant."""
     source = part_of(node, "from")
     if source is None or is_filler(source.this):
         return ""
@@ -104,7 +104,7 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 
 def _source(speaker: Speaker, node: Node) -> str:
-    """Return the words for a subquery or a table function; nothing for a table."""
+    """Return the words for a subquery or a table function, or an empty string for a table."""
     if kind_of(node) == "Lateral":
         node = node.this
     if kind_of(node) == "Table":
@@ -135,7 +135,7 @@ def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
 
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
-    """Return the sort keys. A key that only places missing values is said together with the next one."""
+    """Return the sort keys. A key that only places missing values is combined with the next key."""
     words, places = list[str](), dict[Node, str]()
     for key in node.expressions:
         if found := _place_of_missing(key):
@@ -156,7 +156,7 @@ def _ordered(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _place_of_missing(key: Node) -> dict[Node, str]:
-    """Return the column of a sort key that only places missing values, with their place.
+    """Return the column of a sort key that only places missing values, and where it places them.
 
     Such a key is `x IS NULL`, or `CASE WHEN x IS NULL THEN 1 ELSE 0 END`.
     """

@@ -1,4 +1,4 @@
-"""Words for SQL functions, for somebody who has never seen SQL."""
+"""Words for SQL functions that people who do not know SQL understand."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
 
 
 def function_words(name: str, arguments: Sequence[Phrase], order: str = "") -> Phrase:
-    """Return the words for a function call. Every argument occurs in them.
+    """Return the words for a function call, including every argument.
 
     Args:
-        name: the name of the function in upper case. The words for an unknown function come from its name.
+        name: the function's name in upper case. The words for an unknown function come from its name.
         arguments: the words for the arguments.
         order: the words for the ORDER BY of an aggregate.
     """
@@ -51,7 +51,7 @@ def function_words(name: str, arguments: Sequence[Phrase], order: str = "") -> P
 
 
 def _template(name: str, count: int) -> str:
-    """Return the template of a function for a number of arguments."""
+    """Return a function's template for a number of arguments."""
     fitting = (
         template
         for template in _TEMPLATES.get(name, ())
@@ -91,7 +91,7 @@ def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
 
 
 def kind_of_text(text: str) -> Literal["date", "time", "string"]:
-    """Return whether a text is a date, a time or another string.
+    """Return the kind of a text: a date, a time or another string.
 
     >>> [kind_of_text(text) for text in ("2024-01-01", "16:00", "open")]
     ['date', 'time', 'string']
@@ -100,7 +100,7 @@ def kind_of_text(text: str) -> Literal["date", "time", "string"]:
 
 
 def days_between(later: str, earlier: str) -> str:
-    """Return the difference of two days in words.
+    """Return the difference between two dates in words.
 
     >>> days_between("'now'", "the start date")
     'the number of days from the start date to now'

@@ -1,6 +1,7 @@
-"""Names of columns in everyday words, with the help of the columns' meanings.
+"""Column names in everyday words, with the help of the columns' meanings.
 
-`anomscore` is "anomaly score", `floor_area_m2` "floor area in m2", `joined_on` "joined-on date".
+For example, `anomscore` becomes "anomaly score", `floor_area_m2` "floor area in m2", and `joined_on`
+"joined-on date".
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _NO_NOTES = BriefNotes({}, {})
 
 
 class Names:
-    """The everyday names of the columns of a database.
+    """The everyday names of a database's columns.
 
     Args:
-        identifiers: the names as the schema spells them, such as `FreqDriftHzs`. Snippets may write
-            `freqdrifthzs`.
-        notes: the meanings of the columns, if there are any.
+        identifiers: the names as the schema spells them, such as `FreqDriftHzs`. Snippets can spell them
+            differently, such as `freqdrifthzs`.
+        notes: notes with the columns' meanings; None if there are none.
     """
 
     def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes | None = None) -> None:
@@ -46,9 +47,9 @@ class Names:
         self._notes = notes or _NO_NOTES
 
     def words(self, name: str) -> str:
-        """Return a name in words, which come from the column's meaning or from the parts of the name.
+        """Return the words for a column, from its meaning or from the parts of its name.
 
-        A name with spaces or signs is returned unchanged.
+        A name that contains spaces or punctuation is returned unchanged.
         """
         if not name.replace("_", "a").replace("$", "a").isalnum():
             return name.replace("_", " ").strip()
@@ -57,7 +58,7 @@ class Names:
         return words if meaning is None else _as_meant(column, words, meaning, self._notes)
 
     def entry(self, column: str, path: str) -> str:
-        """Return the words for an entry of a JSON column: "size tank l" for the path `$.size.tank_l`."""
+        """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
         keys = tuple(_KEY.findall(path.removeprefix("$")))
         meaning = _entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
         if not meaning:
@@ -65,7 +66,7 @@ class Names:
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self._notes)
 
     def are_columns(self, words: Sequence[str]) -> bool:
-        """Return True if at least one of these texts is the everyday name of a column."""
+        """Return True if at least one of these strings is the everyday name of a column."""
         return not _columns_in_words(self._notes, self._identifiers).isdisjoint(words)
 
 
@@ -75,7 +76,7 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
 
 
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
-    """Return the words of a name, or words of its meaning if those of the name are not English."""
+    """Return the words in a name, or words from its meaning if those in the name are not English."""
     known = _real_words(notes)
     if " " not in words and words not in known and words not in _USUAL:
         words = unmashed(name, meaning, _vocabulary(notes)) or words
@@ -88,7 +89,7 @@ def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
 
 
 def _as_said(words: str, meaning: str) -> str:
-    """Return the words of a name, marked as a unit, a date or a flag if the meaning says so."""
+    """Return the words in a name, marked as a unit, a date or a flag if the meaning indicates one."""
     words, about = words.replace(" m 2", " m2"), meaning.lower()
     front, _, last = words.rpartition(" ")
     if last in ("on", "at") and front:
@@ -101,7 +102,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 
 def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
-    """Return the tokens with each name in the spelling, here or in `identifiers`, that has the most words."""
+    """Return the tokens with names respelt as in `identifiers`, if that spelling splits into more words."""
     return [
         LexicalUnit(token.kind, _better_spelt(token.text, identifiers))
         if token.kind in ("word", "quoted")
@@ -125,7 +126,7 @@ def _parts(name: str) -> int:
 
 @lru_cache(maxsize=64)
 def _vocabulary(notes: BriefNotes) -> frozenset[str]:
-    """Return the longer words of all meanings, and of all names that are split already."""
+    """Return the longer words in all meanings, and in all names that separate their words."""
     texts = [_ENUM.sub(" ", meaning) for meaning in notes.columns.values()]
     words = {word for text in texts for word in _WORD.findall(split_words(text))}
     words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
@@ -134,9 +135,9 @@ def _vocabulary(notes: BriefNotes) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
-    """Split a run-together name into the fewest possible words; return an empty string if that is impossible.
+    """Split a run-together name into the fewest possible words, or return "" if that is impossible.
 
-    Each part must be the beginning of a word of `meaning`, a common abbreviation, or one of `others`.
+    Each part must be the beginning of a word in `meaning`, a common abbreviation, or a word in `others`.
 
     >>> unmashed("anomscore", "Anomaly score of the signal, from 0 to 10")
     'anomaly score'
@@ -151,7 +152,7 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:
-    """Return the fewest words for a name; one run of up to `unknown` letters may stand for nothing."""
+    """Return the fewest words for a name, in which one run of up to `unknown` letters may have no meaning."""
     best: dict[int, tuple[int, tuple[str, ...]]] = {0: (0, ())}
     for start in range(len(name)):
         if start not in best:
@@ -170,7 +171,7 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
 
 
 def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[str]) -> str:
-    """Return the word that a piece of a name stands for; "" if it stands for none."""
+    """Return the word that a piece of a name stands for, or "" if there is no such word."""
     short, is_long = _SHORT.get(piece, ""), len(piece) >= _PIECE
     if short and is_last:
         return short
@@ -222,7 +223,7 @@ def _noun_phrase(name: str, meaning: str) -> str:
 
 @lru_cache(maxsize=64)
 def _column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases of columns, by column. Phrases that two columns share are left out."""
+    """Return the noun phrases for columns, by column. Phrases that two columns share are left out."""
     found = {name: _noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
     return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
@@ -241,7 +242,7 @@ _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
 
 @lru_cache(maxsize=1024)
 def _entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
-    """Return the description of an entry of a JSON column, or an empty string."""
+    """Return the description of an entry in a JSON column, or an empty string."""
     try:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:

@@ -1,6 +1,6 @@
 """Put a snippet into words, and split long formulas into steps.
 
-If sqlglot cannot parse a snippet, its names and literals are listed in order.
+If sqlglot cannot parse a snippet, the words are its names and literals in order.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class Paraphrase:
 
     Attributes:
         text: the words.
-        form: how a sentence says the words, such as "I mean that ..".
-        hidden: the names that the words leave out (tables, aliases and CTEs), in lower case.
+        form: the form of the words, which decides how a sentence introduces them; for example, a condition
+            follows "I mean that ..".
+        hidden: the tables, aliases and CTEs whose names the words leave out, in lower case.
     """
 
     text: str
@@ -46,7 +47,7 @@ class Paraphrase:
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
-    """Return a snippet in words; `identifiers` are the names of the schema, as it spells them.
+    """Return a snippet in words; `identifiers` are the names in the schema, as it spells them.
 
     >>> verbalise("b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS NetPrice")
     'the price per kg minus 0.25 times the absolute value of the discount pct'
@@ -66,10 +67,11 @@ def read_aloud(
 
     Args:
         snippet: the SQL.
-        identifiers: the names of the schema, as it spells them.
-        notes: notes about the database; the words for columns come from their meanings.
-        request: the request; tables that it mentions may be named.
-        gold: the statements that the snippet may come from, which show what a COUNT(*) counts.
+        identifiers: the names in the schema, as it spells them.
+        notes: notes with the columns' meanings, from which the words for columns come; None if there are
+            none.
+        request: the request. The words may name the tables that it mentions.
+        gold: the statements that contain the snippet, to find out what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
     first = tokens[0].key if tokens else ""
@@ -87,7 +89,7 @@ def read_aloud(
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Return a snippet in words, as the user with this brief would say it."""
+    """Return a snippet in words, as the user with this brief says it."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
@@ -107,7 +109,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 
 
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
-    """Return the names, literals and signs among tokens in order, without keywords in capitals."""
+    """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
     said: list[str] = []
     keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
     for token, before, after in zip(tokens, keys, keys[2:], strict=False):
@@ -124,16 +126,16 @@ def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
 
 
 _MOST_WORDS = 40
-"""The most words that are said as one point."""
+"""The maximum number of words for a formula that is not split into steps."""
 
 _LEAST_WORDS = 6
-"""The fewest words of a part that is called by a letter."""
+"""The minimum number of words in a part that gets a letter."""
 
 _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 
 
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
-    """Return the words for a tree. Parts of a long formula get letters, and are explained after it."""
+    """Return the words for a tree. Parts of a long formula are replaced by letters and explained after it."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
     names = {node.name.upper() for node in tree.find_all(node_class("Identifier"))}
@@ -154,7 +156,7 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
 
 
 def _parts(node: Node) -> list[Node]:
-    """Return the operands of a formula, also of one inside a call or brackets."""
+    """Return the operands of a formula, which may be inside a call or brackets."""
     is_formula = kind_of(node) in ARITHMETIC
     children = (node.this, node.expression) if is_formula else node.iter_expressions()
     parts: list[Node] = []

@@ -1,8 +1,8 @@
-"""Read SQL and fragments of SQL: their tokens, and their syntax tree by sqlglot.
+"""Split SQL and fragments of SQL into tokens, and parse them with sqlglot.
 
 Annotated snippets are often fragments (`HAVING n > 1`, `THEN 'x'`, an unclosed bracket). `parse_fragment`
-completes a fragment to a statement. The name `FRAME` stands in the added parts, which are never put into
-words. An ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
+completes a fragment to a statement. The added parts use the name `FRAME` and are never put into words. An
+ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True, slots=True)
 class LexicalUnit:
-    """One token. `text` is its source text, without the quotes of a string or a quoted name."""
+    """One token: its kind, and its source text without quotation marks."""
 
     kind: TokenKind
     text: str
 
     @property
     def key(self) -> str:
-        """Return the text of a word or symbol in upper case, for comparisons; empty for other tokens."""
+        """Return the text of a word or symbol in upper case, or an empty string for other tokens."""
         return self.text.upper() if self.kind in ("word", "symbol") else ""
 
 
 def tokenize(sql: str) -> list[LexicalUnit]:
-    """Return the tokens of any text, without white space and comments. No text is rejected.
+    """Split any text into tokens, dropping white space and comments. No text is rejected.
 
     >>> [token.text for token in tokenize("b.name = 'Ann' ... -- more")]
     ['b', '.', 'name', '=', 'Ann', '...']
@@ -65,22 +65,22 @@ def tokenize(sql: str) -> list[LexicalUnit]:
 
 
 def split_words(name: str) -> str:
-    """Return a name as lower-case words: `CrustScore` is "crust score", `next_4h` is "next 4 h"."""
+    """Return a name as lower-case words, such as "crust score" for `CrustScore`, "next 4 h" for `next_4h`."""
     spaced = _INNER_CAPITAL.sub(" ", name)
     return " ".join(part.lower() for part in _WORD_PARTS.findall(spaced))
 
 
 def part_of(node: Node, name: str) -> Node:
-    """Return the WITH or FROM of a node. Since version 28, sqlglot calls these parts `with_` and `from_`."""
+    """Return a node's WITH or FROM, which sqlglot calls `with_` and `from_` since version 28."""
     return node.args.get(name, node.args.get(f"{name}_"))
 
 
 @lru_cache(maxsize=8192)
 def parse_fragment(sql: str) -> Node | None:
-    """Return the syntax tree of SQL or of a fragment, or None if it cannot be parsed.
+    """Return the syntax tree of a statement or a fragment, or None if it cannot be parsed.
 
-    Callers must not change the tree. Several expressions become a tuple. A single clause becomes part of a
-    SELECT whose other parts are named `FRAME`.
+    Callers must not change the tree, because it is cached. Several expressions become a tuple. A single
+    clause becomes part of a SELECT whose other parts are named `FRAME`.
     """
     from sqlglot.errors import SqlglotError
 
@@ -115,7 +115,7 @@ _FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames 
 
 
 def _parsed(sql: str) -> Node | None:
-    """Return the only statement of a text."""
+    """Parse a text that contains a single statement."""
     import sqlglot
     from sqlglot import exp
 
@@ -124,7 +124,7 @@ def _parsed(sql: str) -> Node | None:
 
 
 def _unframed(select: Node) -> Node:
-    """Return the expressions of a SELECT that has nothing else."""
+    """Return the expressions of a SELECT that has no other clauses."""
     from sqlglot import exp
 
     items = select.expressions
@@ -135,7 +135,7 @@ def _unframed(select: Node) -> Node:
 
 @cache
 def fragment_dialect() -> Any:
-    """Return a dialect that parses the SQL of both engines, and keeps function names as they were written."""
+    """Return a dialect that parses both SQLite and PostgreSQL, and keeps function names as written."""
     from sqlglot import TokenType, exp
     from sqlglot.dialects.postgres import Postgres
 
@@ -164,7 +164,7 @@ def fragment_dialect() -> Any:
             }
 
             def _parse_ordered(self, *args: Any) -> Node:
-                """Return a sort key, marked if NULLS FIRST or NULLS LAST is written after it."""
+                """Return a sort key, marked if it is followed by NULLS FIRST or NULLS LAST."""
                 ordered = super()._parse_ordered(*args)
                 if ordered is not None:
                     ordered.set("written", self._tokens[self._index - 2].text.upper() == "NULLS")
@@ -172,9 +172,7 @@ def fragment_dialect() -> Any:
 
         class Generator(Postgres.Generator):  # type: ignore[misc,valid-type]
             def not_sql(self, expression: Node) -> str:
-                """Return `a IS NOT NULL` and `a NOT IN (..)` as people write them, and not with NOT in
-                front.
-                """
+                """Write `a IS NOT NULL` and `a NOT IN (..)` instead of putting NOT in front."""
                 inner = expression.this
                 if isinstance(inner, exp.Is | exp.In | exp.Like | exp.Between):
                     operand, written = self.sql(inner, "this"), self.sql(inner)

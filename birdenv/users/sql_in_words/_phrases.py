@@ -1,6 +1,6 @@
-"""Plain words for the operators of SQL (BIRD-Interact §3, the user's language), and phrases made of them.
+"""Plain words for SQL operators, and phrases made from them.
 
-A `Phrase` knows how tightly its words bind, so that phrases can be joined without changing precedence.
+A `Phrase` records how tightly its words bind, so that phrases can be joined without changing precedence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PHRASEBOOK = read_sections("birdenv.users.sql_in_words", "phrasebook.txt")
 
 
 def phrases(section: str) -> dict[str, str]:
-    """Return the words in a section of `phrasebook.txt`, by what they are the words for."""
+    """Read a section of `phrasebook.txt`, which maps operators, functions or constants to words."""
     lines = _PHRASEBOOK[section].splitlines()
     entries = (line.split(": ", 1) for line in lines if line and line[0] != "#")
     return {name: words for names, words in entries for name in names.split(", ")}
@@ -47,8 +47,8 @@ class Phrase:
         text: the words.
         bond: how tightly the words bind, from `ATOM` (tightest) to `CHAIN`.
         condition: True if the words state a condition.
-        literal: the kind of a constant; empty for everything else.
-        counted: the words for an amount ("{} seats"); empty for things that are not counted.
+        literal: the kind of constant, such as a date; empty if the phrase is not a constant.
+        counted: a template for an amount, such as "{} seats"; empty for things that are not counted.
     """
 
     text: str
@@ -63,13 +63,13 @@ class Phrase:
 
 
 def side(phrase: Phrase) -> str:
-    """Return the text of one side of a comparison, in brackets if it is an enumeration or a condition."""
+    """Return the text for one side of a comparison, in brackets if it is an enumeration or a condition."""
     blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
 def runs_on(text: str) -> bool:
-    """Return True if a text ends in a condition ("where .."), to which further words would seem to belong."""
+    """Return True if a text ends in a condition ("where .."), so that added words would seem part of it."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)
@@ -79,12 +79,12 @@ def runs_on(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text in single quotation marks, or in double ones if it contains only single ones."""
+    """Return a text in single quotation marks, or in double ones if it contains only single ones."""
     return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 
 def enumerate_words(parts: Sequence[str], last: str = "and") -> str:
-    """Return parts as an English enumeration: "a", "a and b", "a, b and c"."""
+    """Join parts to an English enumeration: "a", "a and b", "a, b and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"

@@ -1,4 +1,4 @@
-"""Words for the tables that the user may name, and plurals of English words."""
+"""Words for the tables that the user may name, and the plurals of English words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|alwa
 
 @lru_cache(maxsize=256)
 def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
-    """Return the plural words for tables whose words occur in the request, by table name in lower case.
+    """Return plural nouns for the tables that the request mentions, by table name in lower case.
 
     >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
     {'order_lines': 'order lines', 'trips': 'trips'}
@@ -32,7 +32,7 @@ def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str
 
 
 def plain_sources(snippet: str) -> Mapping[str, str]:
-    """Return the tables of a snippet whose names are everyday plurals, such as trips.
+    """Return the tables in a snippet whose names are everyday plurals, such as trips.
 
     >>> plain_sources("SELECT COUNT(*) FROM trips t JOIN trkdata d ON t.id = d.id")
     {'trips': 'trips'}
@@ -42,7 +42,7 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], tables: Mapping[str, str]) -> str:
-    """Return the noun for what COUNT(*) counts in a fragment of a query on one table.
+    """Return the noun for the rows that COUNT(*) counts in a fragment from a query on one table.
 
     The result is an empty string if the noun is unknown.
     """

@@ -1,4 +1,4 @@
-"""Words for expressions, from a table with a function for each kind of node in a syntax tree.
+"""Words for expressions. A table contains one function for each class of syntax tree node.
 
 The words follow the source from left to right and keep its brackets, so that precedence does not change.
 `_calls` adds function calls to the table, and `_clauses` adds clauses and statements.
@@ -37,17 +37,17 @@ Sayer: TypeAlias = "Callable[[Speaker, Node], Phrase]"
 _Sayer = TypeVar("_Sayer", bound=Sayer)
 
 SAYERS: Final[dict[str, Sayer]] = {}
-"""The function that says a node, by the name of the node's class."""
+"""The functions that put nodes into words, by the name of the node's class."""
 
 _CONNECTORS = {"And": "and", "Or": "or"}
 _CONSTANTS = phrases("constants")
 _PATTERNS = frozenset(kind for kind, words in COMPARISONS.items() if words.startswith("matches"))
 _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
-"""Kinds of conditions that say the NOT before them in their own words."""
+"""The conditions whose words already include a NOT before them."""
 
 
 def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
-    """Register the decorated function as the one that puts these kinds of node into words."""
+    """Register the decorated function to put nodes of these classes into words."""
 
     def enter(sayer: _Sayer) -> _Sayer:
         SAYERS.update(dict.fromkeys(kinds, sayer))
@@ -62,13 +62,14 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Puts the nodes of one syntax tree into words.
+    """A translator from the nodes of one syntax tree to words.
 
     Args:
-        tree: the tree. The name of an output column is mentioned if the tree refers to it.
-        names: the words for columns.
-        tables: the words for tables that may be named, by their names in lower case.
-        counted: the noun for the rows that COUNT(*) counts, if the tree does not show it.
+        tree: the syntax tree. An output column's alias is mentioned only if another part of the tree uses it.
+        names: the everyday names of the columns.
+        tables: the words for the tables that may be named, by table name in lower case.
+        counted: the noun for the rows that COUNT(*) counts, if the tree does not show it; empty for the
+            default, "cases".
     """
 
     def __init__(self, tree: Node, names: Names, tables: Mapping[str, str], counted: str = "") -> None:
@@ -82,7 +83,7 @@ class Speaker:
         self.referred = frozenset(referred & aliases)
 
     def say(self, node: Node) -> Phrase:
-        """Return the words for a node, or for the plain text that sqlglot has in place of some nodes."""
+        """Return the words for a node, or for a string that sqlglot uses in place of a node."""
         if node is None or isinstance(node, str):
             return Phrase(split_words(node or ""))
         if letter := self.letters.get(id(node)):
@@ -93,11 +94,11 @@ class Speaker:
         return _anything_else(self, node)
 
     def text(self, node: Node) -> str:
-        """Return the words for a node as text."""
+        """Return the words for a node as a string."""
         return self.say(node).text
 
     def within(self, query: Node) -> str:
-        """Return the words for a query in brackets."""
+        """Return the words for a subquery as a string."""
         self.nested += 1
         text = self.text(query)
         self.nested -= 1
@@ -116,7 +117,7 @@ def node_class(name: str) -> Node:
 
 
 def is_filler(node: Node) -> bool:
-    """Return True if a node was only added to complete a fragment to a statement."""
+    """Return True if a node was added only to complete a fragment to a statement."""
     return getattr(node, "name", "") == FRAME
 
 
@@ -141,7 +142,7 @@ def _literal(_: Speaker, node: Node) -> Phrase:
 
 @says("Column", "Identifier", "Var")
 def _column(speaker: Speaker, node: Node) -> Phrase:
-    """Return a name without its qualifiers, which are tables."""
+    """Return the words for a column name, without the table before it."""
     if kind_of(node.this) == "Star":
         return speaker.say(node.this)
     if node.name == FRAME:
@@ -168,7 +169,7 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for what is named, with the name if the tree refers to it."""
+    """Return the words for an aliased expression, with the alias if the tree refers to it."""
     said = speaker.say(node.this)
     if node.alias.lower() not in speaker.referred or not said.text:
         return said
@@ -213,7 +214,7 @@ def _days_apart(speaker: Speaker, node: Node) -> str:
 
 @says(*COMPARISONS)
 def _comparison(speaker: Speaker, node: Node) -> Phrase:
-    """Return a comparison as people say it: of amounts, of dates, or of other things."""
+    """Return a comparison as people say it, which differs for amounts, dates and other things."""
     kind, left, right = kind_of(node), speaker.say(node.this), speaker.say(node.expression)
     subject, negated = side(left) or "it", kind in _NEGATED and is_negated(node)
     if kind == "Is" and kind_of(node.expression) == "Null":
@@ -229,7 +230,7 @@ def _comparison(speaker: Speaker, node: Node) -> Phrase:
 
 
 def is_negated(node: Node) -> bool:
-    """Return True if a condition is negated. Since version 30, sqlglot stores some NOTs in the condition."""
+    """Return True if a condition is negated, by a NOT around it or, since sqlglot 30, by a flag inside it."""
     return bool(node.args.get("negate")) or kind_of(node.parent) == "Not"
 
 
@@ -292,12 +293,12 @@ def _connected(speaker: Speaker, node: Node) -> Phrase:
 
 
 def call_name(node: Node) -> str:
-    """Return the name of the function that a node calls, in upper case; empty if it calls none."""
+    """Return the name of the function that a node calls, in upper case; empty if the node is not a call."""
     return str(node.this).upper() if kind_of(node) == "Anonymous" else ""
 
 
 def key_words(speaker: Speaker, node: Node) -> str:
-    """Return the words for a sort or group key, without the article of a plain name."""
+    """Return the words for a sort or group key. If it is a plain name, it gets no article."""
     phrase = speaker.say(node)
     return phrase.text.removeprefix("the ") if phrase.bond == ATOM else phrase.inside(LOOSE)
 
@@ -308,7 +309,7 @@ def listed(speaker: Speaker, nodes: Iterable[Node]) -> str:
 
 
 def _anything_else(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a kind of node that is not in the table: its name, and the words of its parts."""
+    """Return the words for a node whose class is not in the table: its name, and the words for its parts."""
     children = [speaker.say(child).inside(PREFIX) for child in node.iter_expressions()]
     words, inside = split_words(kind_of(node)), enumerate_words(list(filter(None, children)))
     return Phrase(f"the {words} of {inside}" if inside else words, PREFIX)

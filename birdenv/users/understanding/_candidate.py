@@ -1,6 +1,6 @@
 """Candidates: the things that a question may be about.
 
-The facets of a candidate are its group and its kinds. The ranking has separate weights for each facet.
+A candidate's facets are its group and its kinds of thing. The ranking has separate weights for each facet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FACETS: tuple[str, ...] = (
     "refuse",
     "ask back",
 )
-"""What the word runs speak for: groups and kinds of candidates, a refusal, asking back."""
+"""What word runs can be evidence for: groups and kinds of candidates, a refusal, a request to rephrase."""
 
 _PLACE = {name: place for place, name in enumerate(FACETS)}
 
@@ -33,12 +33,21 @@ _PLACE = {name: place for place, name in enumerate(FACETS)}
 class Candidate:
     """Something that a question may be about.
 
-    `group` is "critical", "knowledge" or "non_critical" for an annotated point, "part" for a part of the gold
-    SQL, "open" for a kind of thing that the gold SQL leaves open, and "said" for something that the request
-    says in a task whose gold SQL is withheld. `names` are the forms of an annotated term. Candidates with the
-    same number in `same` have the same content. `main_kinds` are the kinds of thing that a question may ask
-    for to mean this candidate without naming it. `answer` is the complete answer if the answer is not made
-    from SQL, and otherwise empty.
+    Attributes:
+        group: "critical", "knowledge" or "non_critical" for an annotated point; "part" for a part of the gold
+            SQL; "open" for a kind of thing that the gold SQL leaves open; "said" for something that the
+            request says, in a task whose gold SQL is withheld.
+        target: the annotated term, or the id of the part of the gold SQL; otherwise empty.
+        kinds: the kinds of thing that the candidate settles.
+        clause: the kind of clause, or the kind of thing if the gold SQL has no such clause; empty for an
+            annotated point.
+        items: the annotated points.
+        segments: the parts of the gold SQL.
+        names: the forms in which a question may mention the annotated term.
+        literals: the values in the candidate's SQL.
+        same: a number that candidates with identical content share.
+        main_kinds: the kinds of thing for which this candidate can be meant without being named.
+        answer: the complete answer, if it is not made from SQL; otherwise empty.
     """
 
     group: str
@@ -55,7 +64,7 @@ class Candidate:
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """Return the SQL from which the answer is made."""
+        """Return the SQL that the answer is made from."""
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 

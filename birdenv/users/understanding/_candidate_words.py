@@ -1,4 +1,4 @@
-"""Find what a candidate's SQL settles, and the words with which a question may refer to the candidate.
+"""Find what a candidate's SQL settles, and the words that a question may use to refer to the candidate.
 
 The words come from the candidate's term and SQL, from the meanings of the columns in this SQL, and from the
 knowledge entries.
@@ -37,7 +37,7 @@ _TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "E
 
 
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
-    """Return the kinds of thing that an annotated point settles, such as an order or a threshold."""
+    """Return the kinds of thing that an annotated point settles, such as `order` or `threshold`."""
     if item.kind == "non_critical":
         for start, kinds in _BY_TYPE:
             if item.type.startswith(start):
@@ -58,12 +58,12 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Return the kinds of thing that a sentence of a request settles."""
+    """Return the kinds of thing that a sentence from a request settles."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
 def clause_kinds(sql: str) -> frozenset[str]:
-    """Return the kinds that the ORDER BY, LIMIT and SELECT DISTINCT clauses of a snippet settle."""
+    """Return the kinds of thing that a snippet settles by ORDER BY, LIMIT and SELECT DISTINCT."""
     text = " ".join(token.key for token in tokenize(sql))
     clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
     return frozenset(
@@ -74,7 +74,7 @@ def clause_kinds(sql: str) -> frozenset[str]:
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Return the kinds of thing that a piece of SQL settles.
 
-    `clause` is the kind of clause that contains the SQL; empty if it is not known.
+    `clause` is the kind of clause that contains the SQL; empty if this is not known.
     """
     tokens = tokenize(sql)
     keys = [token.key for token in tokens]
@@ -160,7 +160,7 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """Return the words next to terms in the request, such as "high" in "a high wear index"."""
+    """Return the stems of words next to terms in the request, such as "high" in "a high wear index"."""
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -173,10 +173,10 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """Return the stems of what the request is about: the tables of the gold SQL, and the last nouns of terms.
+    """Return the stems of the words for what a request lists, such as "members".
 
-    These words do not tell annotated points apart. In "active members", only "active" tells which point is
-    meant; "members" may occur in any question.
+    They are the names of the gold SQL's tables and the final plural nouns of annotated terms. They do not
+    tell annotated points apart: in "active members", only "active" shows which point is meant.
     """
     tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
@@ -188,7 +188,7 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
-    """Return the stems of the names of joined tables."""
+    """Return the stems in the names of joined tables."""
     return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
 
 
@@ -196,10 +196,10 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return the forms of a term under which a question may name it.
+    """Return the forms in which a question may mention a term.
 
-    They are the whole term, the term without its preposition, the term without its abbreviation, the
-    abbreviation alone, and all of these with short forms spelt out.
+    They are the whole term, the term without a leading preposition or article, the term without its
+    abbreviation in brackets, the abbreviation alone, and all of these with short forms spelt out.
     """
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
@@ -218,7 +218,7 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """Return the stems of the columns and literals in a snippet, without keywords, tables and aliases."""
+    """Return the stems in a snippet's column names and literals, excluding keywords, tables and aliases."""
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
@@ -236,7 +236,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """Return the stems of all names in a snippet, including the names of tables."""
+    """Return the stems in all names in a snippet, including table names."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -248,9 +248,10 @@ def all_stems(sql: str) -> set[str]:
 
 
 def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
-    """Return the values in `sql`.
+    """Return the literal values in `sql` as normalised text.
 
-    With `short`, the result also has the numbers of one digit, in digits and in words.
+    By default, values of one or two characters are left out, except numbers of two digits. If `short` is
+    True, the result contains only whole numbers of any length, the small ones also in words.
     """
     texts = (
         " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
@@ -263,7 +264,7 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """Return the numbers in a text, small ones in digits and in words."""
+    """Return the whole numbers in a text, the small ones both in digits and in words."""
     said = dict.fromkeys(words(clean(text)))
     small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
@@ -289,7 +290,7 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Return the stems of words in the clear question that are near a literal of an annotated snippet."""
+    """Return the stems of words in the clear question that are near a literal from an annotated snippet."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
@@ -311,10 +312,9 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """Return the stems of other possible values of the columns that `sql` compares with a value.
+    """Return the stems of other values that the columns in `sql` can have, from the columns' meanings.
 
-    They come from the meanings of the columns. A meaning counts only if it mentions a value in the SQL,
-    because it then probably lists the possible values.
+    Only meanings that mention a value from the SQL are used, because they probably list the possible values.
     """
     if notes is None:
         return set()

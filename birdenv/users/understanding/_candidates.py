@@ -60,11 +60,11 @@ _SETTLED = {
     "limit": re.compile(r"\b(?:row_number|rank|dense_rank|ntile)\b|\bfetch first\b"),
     "distinct": re.compile(r"\bdistinct\b|\bunion\b(?! all)"),
 }
-"""What settles a kind of thing anywhere in a gold SQL, so that "no preference" would be false."""
+"""Patterns that show that the gold SQL settles a kind of thing, so that "no preference" would be wrong."""
 
 
 def candidates_of(brief: Brief) -> list[tuple[Candidate, dict[Field, set[str]]]]:
-    """Return all candidates for questions about a task, each with the stems of its words by field."""
+    """Return everything that a question about a task can be about, with the stems of its words by field."""
     return [*_points(brief), *_parts(brief), *_left_open(brief)]
 
 
@@ -110,8 +110,9 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
 
 
 def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
-    """Return the knowledge that a phrase stands for, too: `y > 60` where the gold SQL has `x < 95 OR y >
-    60`.
+    """Return the annotated knowledge that the gold SQL offers as an alternative to some points.
+
+    For the point `x < 95`, this is `y > 60` if the gold SQL has `x < 95 OR y > 60`.
     """
     known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
     own = [item.snippet for item in items]
@@ -125,7 +126,7 @@ def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
 
 _CONDITIONS = ("where", "having")
 _OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
-"""How people call those for whom a snippet's ELSE stands."""
+"""What people call the rows to which a snippet's ELSE applies."""
 
 
 def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
@@ -179,16 +180,16 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
 
 
 def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
-    """Return the terms of an earlier phase whose SQL is in a part."""
+    """Return the terms from an earlier phase whose SQL a part contains."""
     if part.clause in ("output", "group"):
         return []
     return [one.term for one in points if shares_condition(part.sql, one.snippet)]
 
 
 def _dropped_terms(brief: Brief, kind: str) -> list[str]:
-    """Return the terms of an earlier phase's conditions, or order, that this one's SQL does not have.
+    """Return the terms of the conditions or the order that only the earlier phase's SQL has.
 
-    "Still only the roomy ones?" asks about one.
+    "Still only the roomy ones?" asks about such a term.
     """
     if not brief.gold or kind not in _FORMS:
         return []
@@ -197,7 +198,7 @@ def _dropped_terms(brief: Brief, kind: str) -> list[str]:
 
 
 def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
-    """Return how a term of an earlier phase may be called: also without what is listed, "the senior ones"."""
+    """Return the names for a term from an earlier phase, including its telling words alone ("senior")."""
     subjects = subject_stems(brief) | GENERIC_STEMS
     telling = " ".join(word for word in words(clean(term)) if stem(word) not in subjects)
     return tuple(dict.fromkeys(filter(None, [*names_of(clean(term)), telling])))
@@ -207,7 +208,7 @@ _FORMS = {"filter": "condition", "order": "arrangement"}
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
-    """Return the words of an earlier phase's SQL that this one's does not have.
+    """Return the words that occur only in the earlier phase's SQL.
 
     "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
@@ -218,7 +219,7 @@ def _dropped_stems(brief: Brief) -> set[str]:
 
 
 def _dropped_literals(brief: Brief) -> tuple[str, ...]:
-    """Return the values in an earlier phase's SQL that this one's does not have."""
+    """Return the values that occur only in the earlier phase's SQL."""
     kept = _literals(" ".join(brief.gold), small=True)
     return tuple(one for one in _literals(" ".join(brief.earlier_gold), small=True) if one not in kept)
 
@@ -228,7 +229,7 @@ def _literals(sql: str, *, small: bool) -> tuple[str, ...]:
 
 
 def _earlier_stems(brief: Brief, clause: str) -> set[str]:
-    """Return the words of an earlier phase's clause of the same kind: "sorted by urgency again?"."""
+    """Return the words in the earlier phase's clause of this kind ("sorted by urgency again?")."""
     parts = gold_parts(brief.earlier_gold, brief.dialect)
     return set[str]().union(
         *(spoken_stems(part.sql, brief.identifiers) for part in parts if part.clause == clause)
@@ -236,7 +237,7 @@ def _earlier_stems(brief: Brief, clause: str) -> set[str]:
 
 
 def _missing(part: Segment) -> str:
-    """Return the kind "null", if a condition is only about missing values."""
+    """Return the kind "null" if a condition is only about missing values; otherwise an empty string."""
     return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
 
 
@@ -253,10 +254,9 @@ _MAIN_KINDS = {
 
 
 def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
-    """Return who is kept without a match, and the kinds of thing that neither the gold SQL nor a point
-    settles.
+    """Yield candidates for joins, for changes, and for what the gold SQL and the points leave open.
 
-    Where the gold SQL is withheld, what the request says of such a kind is all that is known.
+    If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
     """
     gold = " ".join(brief.gold).lower()
     parts = gold_parts(brief.gold, brief.dialect)
@@ -325,7 +325,7 @@ def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
 
 
 def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
-    """Return what is deleted, added or set off."""
+    """Yield the candidates for deleted rows, added columns and triggers."""
     for number, (told, answer) in enumerate(changes(parts, brief), 1920):
         clause = told[0].clause
         candidate = Candidate(

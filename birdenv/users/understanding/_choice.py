@@ -31,10 +31,15 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The decision about a question: its kind, what it is about (the target), and what the answer may use.
+    """The decision about a question.
 
     Attributes:
-        answer: the complete answer, if it is not made from SQL.
+        call: the class of the question, such as "labelled" or "unanswerable".
+        target: the annotated term or the id of the part of the gold SQL that the question is about; otherwise
+            empty.
+        items: the annotated points that the answer may use.
+        parts: the parts of the gold SQL that the answer may use.
+        answer: the complete answer, if it is not made from SQL; otherwise empty.
         share: the probability of the choice, from 0 to 1.
     """
 
@@ -51,21 +56,22 @@ class Choice:
 
     @property
     def tells(self) -> bool:
-        """Return True if the user answers the question; False if the user refuses or asks back."""
+        """Return True if the user answers the question, and neither refuses nor asks for a rephrasing."""
         return self.call in ("labelled", "unlabelled")
 
 
 SURE = 0.9
-"""Likelier than this, a choice holds against doubts."""
+"""A choice that is more probable than this stands despite doubts."""
 
 _SURE_AGAINST_DOUBTS = 0.95
-"""So likely a choice must be to hold against words for what a user does not tell."""
+"""How probable a choice must be although the question mentions something that a user does not reveal."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
-"""Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
+"""The costs of a wrong answer, a needless request to rephrase, such a request in place of a refusal, and the
+refusal of a fair question."""
 
 _WRONGLY_OPEN = 1.4
-"""The cost of "no preference" where there is one: it ends what another question might have brought out."""
+"""The cost of a wrong "no preference", which discourages a question that would get the right answer."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
@@ -119,7 +125,7 @@ _IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
 
 
 def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """Return the points of whose names a question quotes some telling words: 'dead' for "dead orders"."""
+    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
     quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
     return {
         number
@@ -143,10 +149,11 @@ def _without_names(index: Index, asked: Question) -> Said:
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Choose the least expected cost: answer about the most probable candidate, ask back, or refuse.
+    """Choose the reply with the lowest expected cost.
 
-    A `doubtful` question contains words for something that a user does not tell. It is refused unless the
-    most probable candidate is nearly certain.
+    The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
+    `doubtful` question mentions something that a user never reveals. It is refused unless the most probable
+    candidate is nearly certain.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
@@ -178,9 +185,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
 
 
 def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float) -> bool:
-    """Return whether a refusal is likely enough: who says little, or asks for what only the request has, is
-    asked back.
-    """
+    """Return whether a refusal is probable enough, for a question that says enough to be refused."""
     if asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found):
         return False
     return doubtful or refuse >= _SURELY_REFUSED
@@ -190,8 +195,9 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """Return the one candidate of the one kind that is asked for; -1 for several, for none, or for a
-    point.
+    """Return the index of the only candidate of the only kind asked for.
+
+    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point.
     """
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
@@ -200,20 +206,20 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 
 
 _NAMED_ALONE = 0.7
-"""Less likely than this, a refusal leaves room for the one point whose term has most words of a question."""
+"""A refusal less probable than this yields to the candidate whose term has most of the question's words."""
 
 _MAY_BE_REFUSED = 0.35
-"""Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
+"""A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
 _SURELY_REFUSED = 0.85
-"""A refusal must be so likely where no phrase asks for what is never told; else the user asks back."""
+"""How probable a refusal must be if no phrase asks for a secret; otherwise the user asks for rephrasing."""
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:
-    """Ask back where a question names nothing, and the request does not speak of the kind of thing either.
+    """Return the choice of a candidate, unless neither the question nor the request names what is asked for.
 
-    Else a handful of fixed questions would bring out the gold SQL of any task. Columns and the number of rows
-    may be asked for in any words.
+    Otherwise a handful of fixed questions would extract the gold SQL of any task. Output columns and the
+    number of rows can always be asked for.
     """
     candidate = index.candidates[chosen]
     spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
@@ -222,7 +228,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 
 
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
-    """Return the choice to answer about a candidate."""
+    """Return the choice that answers a question about a candidate."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)

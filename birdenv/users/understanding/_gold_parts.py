@@ -29,7 +29,7 @@ _TIMED = re.compile(
 def changes(parts: Iterable[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
     """Yield the parts that delete rows, add a column or create a trigger, with the answer about each change.
 
-    Parts that an annotated snippet settles are left out.
+    If an annotated snippet already contains such a statement, its parts are left out.
     """
     parts = list(parts)
     annotated = " ".join(item.snippet for item in brief.ambiguities).upper()
@@ -75,7 +75,7 @@ SAID_OF_CHANGE = {
     "alter": "column type data text number default value name called new",
     "trigger": "trigger fire run event before after update insert change whenever every only",
 }
-"""Words by which people ask about such a statement."""
+"""Words that people use to ask about each kind of statement."""
 
 
 _ANSWERABLE = frozenset(
@@ -89,10 +89,10 @@ _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT 
 def telling_parts(
     parts: Iterable[Segment], points: tuple[Ambiguity, ...]
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the parts that the user may tell, each with the annotated terms that replace snippets in it.
+    """Yield the parts that the user may reveal, with annotated snippets replaced by their terms.
 
-    Parts that contain only annotated snippets are left out, and so are parts that repeat a snippet in other
-    words. If an ORDER BY begins with a snippet, its further sort keys become a part of the clause "tie".
+    Each part comes with the terms used in it. Parts that only contain or rephrase annotated snippets are left
+    out. If an ORDER BY begins with a snippet, its remaining sort keys become a part of the clause "tie".
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
@@ -115,7 +115,7 @@ def telling_parts(
 
 
 def _further_keys(sql: str, snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> str:
-    """Return the ORDER BY of the keys behind those that a snippet settles; empty if there are none."""
+    """Return an ORDER BY of the keys after those that a snippet settles; empty if there are none."""
     tokens = _bare(tokenize(sql))
     keys = tuple(map(_comparable, tokens))
     for _, core in snippets:
@@ -128,8 +128,9 @@ _BOUNDS = frozenset({">", "<", ">=", "<="})
 
 
 def _ranges_joined(parts: list[Segment]) -> list[Segment]:
-    """Return `parts` without plain columns, inner outputs and repetitions; two bounds of one column are one
-    part.
+    """Return `parts` without plain columns, inner outputs and repetitions.
+
+    An upper and a lower bound for one column are joined to one part.
     """
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
@@ -171,12 +172,12 @@ _SIGNS = ("+", "-", "*", "/", "||")
 
 
 def block_of(name: str) -> int:
-    """Return the number of a part's query block, which is read from the part's id."""
+    """Return the number of the query block in a part's id, such as 2 for `S2.where.1`."""
     return int(name.split(".")[0][1:])
 
 
 def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
-    """Return where a part bounds what, if it is one comparison with a value."""
+    """Return the place and the column that a part bounds, if the part is one comparison with a value."""
     tokens = tokenize(part.sql)[1:]
     signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
     if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
@@ -185,7 +186,7 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
-    """Return `tokens` without the qualifiers of names."""
+    """Return `tokens` without the qualifiers of names, such as `t.`."""
     kept: list[LexicalUnit] = []
     for i, token in enumerate(tokens):
         after = tokens[i + 1].key if i + 1 < len(tokens) else ""
@@ -198,7 +199,7 @@ def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
 
 
 def _core(snippet: str) -> tuple[str, ...]:
-    """Return a snippet as comparable tokens, without a leading keyword and a name given at its end."""
+    """Return a snippet as comparable tokens, without leading keywords and a final alias."""
     tokens = _bare(tokenize(snippet))
     while tokens and tokens[0].key in _LEADS:
         tokens = tokens[1:]
@@ -208,7 +209,7 @@ def _core(snippet: str) -> tuple[str, ...]:
 
 
 def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
-    """Return True if a statement sets a column to an annotated snippet."""
+    """Return True if a gold statement sets a column to the point's snippet."""
     core = _core(item.snippet)
     for sql in gold:
         tokens = _bare(tokenize(sql))
@@ -220,12 +221,12 @@ def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def bare_text(snippet: str) -> str:
-    """Return a snippet in a form for comparisons: one space between tokens, and names without qualifiers."""
+    """Return a snippet in a form for comparisons: single spaces between tokens, no qualifiers, no aliases."""
     return " ".join(_core(snippet))
 
 
 def has_snippet(statements: Iterable[str], snippet: str) -> bool:
-    """Return True if one of the statements contains a snippet. Qualifiers of names do not matter."""
+    """Return True if a statement contains a snippet. Qualifiers such as `t.` are ignored."""
     core = bare_text(snippet)
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 
@@ -242,11 +243,11 @@ def _comparable(token: LexicalUnit) -> str:
 
 
 _SAME = {"!=": "<>", "INTEGER": "int"}
-"""Tokens that sqlglot writes otherwise than people do."""
+"""Tokens that sqlglot writes differently from people."""
 
 
 def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tuple[list[LexicalUnit], bool]:
-    """Put a name made of `term` where `tokens` have `core`."""
+    """Replace `core` in `tokens` by a quoted name made from `term`; return whether it occurred."""
     places = [i for i, token in enumerate(tokens) if token.key != "AS"]
     keys = tuple(_comparable(tokens[i]) for i in places)
     for i in range(len(keys) - len(core) + 1):
@@ -257,7 +258,7 @@ def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tu
 
 
 def _as_noun(term: str) -> str:
-    """Return a term without an article: it gets one in the sentence."""
+    """Return a term without its article, because the sentence adds one."""
     return re.sub(r"(?i)^(?:an?|the) ", "", " ".join(term.split()))
 
 
@@ -268,7 +269,7 @@ def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> b
 
 
 def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
-    """Return whether `tokens` have every name and literal of an annotated snippet that has a literal."""
+    """Return whether `tokens` contain all names and literals from an annotated snippet with a literal."""
     said = {_comparable(token) for token in tokens}
     for item in points:
         wanted = _named(_bare(tokenize(item.snippet)))
@@ -278,7 +279,7 @@ def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
 
 
 def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
-    """Return the names and literals among tokens, without names of functions: they have several spellings."""
+    """Return the names and literals among tokens, except function names, which vary in spelling."""
     followed = zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
     return [
         t
@@ -288,7 +289,7 @@ def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
 
 
 def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> bool:
-    """Return whether a condition stands inside an annotated snippet."""
+    """Return whether an annotated snippet contains a condition."""
     piece = f" {' '.join(core)} "
     return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
 

@@ -27,37 +27,37 @@ from birdenv.users.understanding._word_forms import (
 )
 
 ITSELF, SYNONYM = 1.0, 0.6
-"""How surely a word means another: itself, a synonym or the opposite."""
+"""How surely one word means another: 1 for the word itself, less for a synonym or an opposite."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
-"""By the first word: words with spaces around, and the number of the candidate that they call."""
+"""Names or values by first word, each with spaces around it and with the index of its candidate."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """The candidates of a brief, and where each stem occurs in them.
-
-    Spoken stems are the stems of annotated terms and of SQL.
+    """The candidates for a task, and where each stem occurs in them.
 
     Attributes:
-        candidates: the candidates. The number of a candidate is its index in this tuple.
-        postings: for each stem, where it occurs: pairs of a candidate's number and a field's number.
-        meant: for each stem that is not spoken, the stems that it may mean, and how surely (from 0 to 1).
+        candidates: everything that a question can be about.
+        postings: for each stem, the places where it occurs, as pairs of a candidate's index and an index in
+            `FIELDS`.
+        meant: for each stem that is not in `spoken`, the stems that it may mean and how surely, from 0 to 1.
         names: the forms of the candidates' terms, by their first words.
         literals: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
-        term_weight: for each candidate, the weight of all words of its term.
-        spoken: the spoken stems.
-        unused: the stems of columns that the gold SQL does not use.
-        request: the stems of the request.
-        named: everyday words that occur in the request, and so refer to something in this task.
+        term_weight: for each candidate, the total weight of the words in its term.
+        spoken: the stems in annotated terms and in SQL.
+        unused: the stems from columns that the gold SQL does not use.
+        request: the stems in the request.
+        named: everyday words that occur in the request and therefore refer to something in this task.
         measures: words for measures that occur in the request.
-        spellings: the spoken stems by their sequences of three letters, to find what a misspelt word means.
-        plain_kinds: the kinds of thing that a question about this task may ask for without naming anything.
-        mentioned: the kinds of thing that the request itself mentions.
-        facets: for each candidate, the indices of its facets.
-        restricting: the numbers of the candidates that restrict which rows count.
-        follows: True if the brief belongs to a follow-up.
+        spellings: for each sequence of three letters, the spoken stems that contain it, to interpret misspelt
+            words.
+        plain_kinds: the kinds of thing that a question about this task can ask for without naming anything.
+        mentioned: the kinds of thing that the request mentions.
+        facets: for each candidate, the indices of its facets in `FACETS`.
+        restricting: the indices of the candidates that restrict which rows count.
+        follows: True if the task is a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
@@ -81,7 +81,7 @@ class Index:
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return what words mean that are not spoken: those that occur in `others` mean themselves, too."""
+    """Return the possible meanings of words that are not `spoken`. Words in `others` also mean themselves."""
     alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
     for word in sorted(spoken):
         for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
@@ -93,9 +93,7 @@ _NOT = ("un", "in", "non", "dis")
 
 
 def _opposites(word: str) -> list[str]:
-    """Return the words that a word denies, and those that deny it: "inactive" is a question about
-    "active".
-    """
+    """Return the opposites of a word, by prefix: "inactive" may ask about "active"."""
     denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
     return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
@@ -122,7 +120,7 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
-    """Return the index of `brief`, which is compiled on the first call."""
+    """Return the index for `brief`, which is built on the first call and then cached."""
     follows = bool(brief.inherited or brief.earlier_gold)
     return _indexed(candidates_of(brief), brief.request, subject_stems(brief), follows)
 
@@ -186,4 +184,4 @@ def _indexed(
 
 _YEARS = ("year", "years")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-"""A request with the number of a year speaks of years."""
+"""A request that contains a year, such as 2024, mentions years."""

@@ -1,4 +1,4 @@
-"""Further candidates: what the gold SQL leaves open, which rows joins keep, and what the request says."""
+"""Additional candidates: what the gold SQL leaves open, which rows joins keep, and what the request says."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
 def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield what the request says about each kind of thing that is not `settled`.
 
-    This is for tasks whose gold SQL is withheld. Each result is the kind, the answer, and the sentences of
-    the request that the answer quotes.
+    This is for tasks whose gold SQL is withheld. Each result is the kind, the answer, and the sentences that
+    the answer quotes from the request.
     """
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
@@ -71,29 +71,29 @@ def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the answer "one single figure" if the request mentions a figure but no groups."""
+    """Yield the answer "one single figure" if the request asks for a figure and mentions no groups."""
     grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
     if not grouped and (said := _sentences(request, _SAID["count"])):
         yield "group", f"I want one single figure over all of them. {SAID}{said}", said
 
 
 def mentioned_in(request: str) -> frozenset[str]:
-    """Return the kinds of thing that a request itself mentions."""
+    """Return the kinds of thing that a request mentions."""
     found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
     return found | {"name"} if re.search(r"\w_\w", request) else found
 
 
 def _sentences(text: str, pattern: str) -> str:
-    """Return the sentences of a text that have a pattern."""
+    """Return the sentences in a text that match a pattern."""
     found = (match.group().strip() for match in _SENTENCE.finditer(text))
     return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 
 
 def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
-    """Return the parts that decide whether a join keeps rows without a match, and the answer about that.
+    """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
-    These parts are the outermost joins, because joins inside subqueries drop no rows of the outermost query.
-    For statements that change data, both results are empty.
+    These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
+    Both results are empty for statements that change data.
     """
     parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
@@ -115,9 +115,9 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
 
 
 def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of thing that no single part of the gold SQL settles, but several parts together do.
+    """Yield the kinds of thing that several parts of the gold SQL settle together, with the answers.
 
-    Each kind comes with the answer. An example is whether all conditions must hold at once.
+    An example is whether all conditions must hold at once.
     """
     conditions = [block_of(part.id) for part in parts if part.clause in ("where", "having")]
     if conditions and conditions.count(min(conditions)) > 1:
@@ -132,7 +132,7 @@ _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
 def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
-    """Yield which things in the output or the groups a join finds, if the query has at least two joins.
+    """Yield the joins that look up something in the output or the groups, if there are at least two joins.
 
     Each result is the join, the answer (such as "the branch of the copy"), and the names in the answer.
     """

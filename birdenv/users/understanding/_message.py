@@ -1,8 +1,9 @@
 """Split a message into the questions that it asks.
 
-A message is a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose, in which some
-sentences are questions. A list of choices after a question ("do you mean (a) .. or (b) ..?") is one question,
-and statements before or after a question belong to it. The time is proportional to the length of the text.
+A message is either a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose in which
+some sentences are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is a single
+question, and statements before or after a question belong to it. The time needed grows linearly with the
+length of the text.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One question of a message.
+    """One question in a message.
 
     Attributes:
         text: the question, with the sentences that belong to it.
-        lead: the text that introduces the list to which the question belongs; None in prose.
-        goes_on: True if the text only continues the question before it ("Or is it ..?", "Is that right?").
-        refers: True if the question refers to something said earlier, or names nothing of its own.
+        lead: the text that introduces the list containing the question; None in prose.
+        goes_on: True if the text only continues the previous question ("Or is it ..?", "Is that right?").
+        refers: True if the question refers to something said earlier, or names nothing itself.
     """
 
     text: str
@@ -39,7 +40,7 @@ class Piece:
 
 
 def pieces_of(message: str) -> list[Piece]:
-    """Return the questions of a message in order. A message with a single question is returned whole.
+    """Return the questions in a message, in order. A message with a single question is returned whole.
 
     >>> [piece.text for piece in pieces_of("Please clarify: 1. What is late? 2. Which branches are central?")]
     ['What is late?', 'Which branches are central?']
@@ -71,7 +72,7 @@ _ROMAN = "i ii iii iv v vi vii viii ix x xi xii".split()
 
 
 def _listed(message: str) -> list[Piece]:
-    """Return the items of a list; none if there is no list, or if it offers choices to one question."""
+    """Return the items of a list; none if there is no list, or if its items are choices for one question."""
     at_line = list(_AT_LINE.finditer(message))
     marks = _sequence([one for one in at_line if one["label"]])
     nested = [False] * len(marks)
@@ -102,9 +103,7 @@ def _listed(message: str) -> list[Piece]:
 
 
 def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
-    """Return the items of a list, each with those below it; a heading is not one, but what stands below it
-    is.
-    """
+    """Return the items of a list, each with its sub-items. Below a heading, each sub-item is an item."""
     found: list[list[str]] = []
     heading = ""
     for item, below in zip(items, nested, strict=True):
@@ -133,7 +132,7 @@ _AT_END = " \t\r\n,;*|"
 
 
 def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """Return the marks that count on from the first of their kind: 1, 2 ..; a, b ..; i, ii .."""
+    """Return the longest series of marks that count up: 1, 2 ..; a, b ..; or i, ii .."""
     found: list[list[re.Match[str]]] = []
     for names in (_NUMBERS, _LETTERS, _ROMAN):
         counted: list[re.Match[str]] = []
@@ -145,7 +144,7 @@ def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
-    """Return where the lines begin that follow a line that ends with a colon, up to an empty one."""
+    """Return the starts of the lines between a line that ends with a colon and the next empty line."""
     head, colon, rest = message.partition(":\n")
     if not colon or not rest.strip():
         return []
@@ -162,7 +161,7 @@ def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
 
 
 def _last_item(text: str, own_line: bool) -> str:
-    """Return the last item without what closes the message."""
+    """Return the last item without the closing words of the message."""
     if own_line:
         first, *others = text.strip().split("\n")
         text = " ".join([first, *(line for line in others if line.startswith((" ", "\t")))])
@@ -249,7 +248,7 @@ def begins_as_question(text: str) -> bool:
 
 
 def _prose(message: str) -> list[Piece]:
-    """Return the sentences that ask, each with the statements before it, the last one with those after it."""
+    """Return the questions, each with the statements before it, and the last also with those after it."""
     found: list[Piece] = []
     waiting: list[str] = []
     for sentence in _sentences(message):
@@ -268,7 +267,7 @@ def _prose(message: str) -> list[Piece]:
 
 
 def _asked_before(lead: str) -> Iterator[str]:
-    """Yield the questions that stand before a list, and do not just announce it."""
+    """Yield the questions before a list that do more than announce the list."""
     sentences = _sentences(lead)
     for sentence in sentences[:-1] if lead.endswith(":") else sentences:
         if sentence.endswith("?") and not _is_framing(sentence):

@@ -1,4 +1,4 @@
-"""Decide which sentences of a message belong to one question, and what each question is about."""
+"""Decide which sentences in a message form one question, and what each question is about."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 ANSWERED = 2
-"""So many questions of a message are answered; the others wait."""
+"""The number of questions that are answered per message; the others wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and the choice for this question; None if there is no choice yet.
+    """One question in a message.
 
-    `asked` is the analysed question; None if the question was not analysed yet.
+    Attributes:
+        text: the question.
+        choice: the decision about the question; None if it is not yet decided.
+        asked: the analysed question; None if the question is not yet analysed.
     """
 
     text: str
@@ -31,9 +34,9 @@ class Part:
 
 
 def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
-    """Decide what a message is about, without regard to earlier messages.
+    """Decide what a message is about, ignoring earlier messages.
 
-    If the message has several questions, the first two count. A `Question` is not split.
+    If the message contains several questions, only the first two count. A `Question` is not split.
     """
     if isinstance(question, Question):
         return understand_one(brief, question, weights)
@@ -43,7 +46,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
 
 
 def together(choices: Sequence[Choice]) -> Choice:
-    """Combine several choices into one choice that tells everything that each of them tells."""
+    """Combine several choices into one choice whose answer covers all of them."""
     first, *others = choices
     for other in others:
         first = _both(first, other)
@@ -51,9 +54,9 @@ def together(choices: Sequence[Choice]) -> Choice:
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
-    """Split a message into questions, and decide what each of the first questions is about.
+    """Split a message into questions, and decide what at least the first two questions are about.
 
-    Further questions stay undecided.
+    The choices for later questions may be None.
     """
     pieces = pieces_of(message)
     if len(pieces) == 1:
@@ -78,7 +81,7 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
 
 
 _MOST_LOOKED_AT = 12
-"""So many sentences that ask are looked at, to find out what the first two questions are."""
+"""The maximum number of questions to examine in search of the first two that stand on their own."""
 
 
 def _telling(text: str) -> set[str]:
@@ -86,7 +89,7 @@ def _telling(text: str) -> set[str]:
 
 
 def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
-    """Return whether a sentence that asks is about what the question before it asks."""
+    """Return whether a sentence continues the question before it."""
     if choice is NEVER:
         return False
     if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
@@ -97,9 +100,9 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
 
 
 def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
-    """Return a question with the sentence that goes on with it; the surer of the two understandings holds.
+    """Return a question joined with the sentence that continues it, with the more probable choice.
 
-    Two sentences of which neither tells anything tell nothing together: each may be a guess.
+    If neither sentence is answered by itself, both together are not answered either: each may be a guess.
     """
     text = f"{part.text} {more.text}"
     before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
@@ -118,7 +121,7 @@ def _is_sure(choice: Choice | None) -> bool:
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
-    """Return what an item of a list is about: by itself, or else with what introduces the list."""
+    """Return what a list item is about, by itself or together with the introduction to the list."""
     choice = _understand_whole(brief, piece.text, weights)
     if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
         with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
@@ -131,7 +134,7 @@ def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choic
 
 
 def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
-    """Return the questions of one sentence, "A, and B?", if they are about different things."""
+    """Return the questions in one sentence ("A, and B?") if they are about different things."""
     asked = take_apart(text)
     whole = known or understand_one(brief, asked, weights)
     if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
@@ -151,7 +154,7 @@ def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | N
 
 
 def _two_named(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the two points of "what do you mean by X and Y?"."""
+    """Return the choices for X and Y in "what do you mean by X and Y?"."""
     named = named_points(brief, asked)
     if len(named) != 2:
         return []
@@ -161,7 +164,7 @@ def _two_named(brief: Brief, asked: Question) -> list[Choice]:
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the choices for the annotated points that a question names, in the order of the question."""
+    """Return the choices for the points that a question names, in the order in which it names them."""
     spaced, index = asked.spaced, index_of(brief)
     found = [
         (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)

@@ -1,10 +1,10 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is tried only if a
-word of the text begins with the same letters as the phrase.
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
+word in the text begins with the same letters as the phrase.
 
-A question may name an annotated term and still ask for something that is never told ("give me the SQL for
-<term>"), so callers remove the term's words first.
+A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
+remove the term's words first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def split_phrases(phrases: str) -> list[str]:
 
 
 def read_phrases(package: str | None, file: str) -> dict[str, str]:
-    """Read groups of phrases from a file of a package.
+    """Read groups of phrases from a package's file.
 
     A group begins with its name in brackets. A line such as `WHICH = (?:which|what)` defines an abbreviation
     for the group's phrases. Lines that begin with # are comments.
@@ -71,7 +71,7 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 class Phrases:
-    r"""Groups of phrases for which a text can be searched.
+    r"""Named groups of phrases to search for in texts.
 
     >>> groups = Phrases({"order": r"sort\w* | order(?:ed)? by", "limit": "how many rows | top"})
     >>> sorted(groups.found_in("sorted by what, and how many rows"))
@@ -100,7 +100,7 @@ class Phrases:
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups that have a phrase in the text."""
+        """Return the names of the groups with a phrase that occurs in the text."""
         patterns = self._patterns
         anywhere = patterns[_ANY] or self._compiled(_ANY)
         found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
@@ -135,7 +135,7 @@ _END: Final = " "
 def beginnings(phrase: str) -> set[str]:
     """Return the possible beginnings of a phrase: three letters, or a whole word if it is shorter.
 
-    In the result, "0" stands for any number, and "*" for any further letters.
+    In the result, "0" stands for any number, and "*" for any letters that follow.
 
     >>> sorted(beginnings(r"sort(?:ed|ing)?|(?:as )?calculat\\w*|un\\w+"))
     ['as', 'cal', 'sor', 'un*']
@@ -195,10 +195,10 @@ def _letters(token: str, before: str) -> list[str]:
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
-"""For each kind the phrases that ask for it, as `users._phrases` reads them."""
+"""For each kind of thing, the phrases that ask for it, in the format of `read_phrases`."""
 
 KINDS: tuple[str, ...] = tuple(PHRASES)
-"""All kinds of thing that are asked for or settled, in the order of the weights."""
+"""All kinds of thing that a question can ask for, in the order of the weights."""
 
 PLAIN_KINDS = frozenset(
     {
@@ -233,20 +233,20 @@ _ORDER_TO_WRITE = re.compile(
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
 NEVER_TOLD = ("secret", "everything")
-"""Groups of phrases by which a question is refused, whatever else it says."""
+"""Groups of phrases that make the user refuse a question, whatever else it says."""
 
 _OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise", "tools"})
-"""Groups of phrases by which a question is refused, unless the ranking is sure that it is fair."""
+"""Groups of phrases that make the user refuse a question, unless the ranking is sure of a candidate."""
 
 _NAMES = frozenset({"names", "column of"})
 SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
-"""Groups of phrases that speak for or against a refusal, as much as the weights say."""
+"""Groups of phrases that are features of a refusal; the weights decide how much they count."""
 
 _FAIR_PATTERNS = {
     name: any_of(_PHRASES[name])
     for name in ("own work", "written", "sought by", "output columns", "earlier request")
 }
-"""What is no request for such things by itself: it is taken out before the rest is looked at."""
+"""Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
 ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
 _KINDS = frozenset(KINDS)
@@ -261,7 +261,7 @@ class Said:
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Find the groups of phrases in a text, and return the text with them."""
+        """Find the groups of phrases that occur in a text."""
         return cls(text, frozenset(ALL_PHRASES.found_in(text)))
 
     @property
@@ -270,7 +270,7 @@ class Said:
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """Return a copy without the given groups, because it is fair to ask the user about them."""
+        """Return a copy without the groups `fair`, which a question may legitimately mention."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -279,9 +279,9 @@ class Said:
 
 
 def is_never_answered(said: Said) -> bool:
-    """Return True if a text asks for SQL, for its tables or keys, for secrets, or for everything at once.
+    """Return True if a text asks for secrets, such as SQL, tables or keys, or for everything at once.
 
-    Remarks about the asker's own work ("to write the query, ..") do not count.
+    Remarks about the agent's own work ("to write the query, ..") are ignored.
     """
     if _ORDER_TO_WRITE.match(said.text):
         return True
@@ -294,11 +294,11 @@ _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
-    """Return True if a text mentions something that a user does not tell.
+    """Return True if a text mentions something that a user does not reveal.
 
-    If the ranking is nearly certain of a candidate, the question is answered all the same. The columns of the
-    output and the values to write into a column may be asked about. A question `about_a_term` may mention
-    columns, unless it asks which column holds the term.
+    Questions about the output columns, or about the values to write into a column, are in scope. If
+    `about_a_term` is True, the text may mention columns, unless it asks which column holds the term. The
+    question is answered nevertheless if the ranking is nearly certain of a candidate.
     """
     if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
         return False
@@ -310,19 +310,17 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
-    """Return whether words speak of columns or other names of the database, and not of what the result
-    shows.
-    """
+    """Return whether a text mentions columns or other names in the database, apart from output columns."""
     if said.found.isdisjoint(names):
         return False
     return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
 
 
 def asks_for_output(said: Said) -> bool:
-    """Return True if a text asks for the columns of the output, which the user may tell."""
+    """Return True if a text asks for the output columns, which the user may reveal."""
     return "output columns" in said.found
 
 
 def quotes_sql(question: str) -> bool:
-    """Return True if a question, as it was written, contains SQL keywords in capitals."""
+    """Return True if the original text of a question contains SQL keywords in capitals."""
     return _SHOUTED.search(question) is not None

@@ -31,15 +31,15 @@ class Question:
     """An analysed question.
 
     Attributes:
-        asked: the question as it was asked.
+        asked: the original text.
         text: the normalised text, for comparisons.
-        spaced: the words as one text, with a single space before and after each word.
+        spaced: the words as one string, with a single space before and after each word.
         words: the words.
-        said: the same words, with the groups of phrases in them.
+        said: the words, with the groups of phrases that occur in them.
         stems: the stems of the words.
         content: the stems of the words that are not stop words.
         kinds: the kinds of thing that the question asks for.
-        guesses: True if the question only proposes a number or a value, without saying what it stands for.
+        guesses: True if the question only proposes a number or a value, and does not say what it means.
     """
 
     asked: str
@@ -54,12 +54,12 @@ class Question:
 
     @property
     def confirms(self) -> bool:
-        """Return True if the question is a statement to be confirmed, such as "One row each. Right?"."""
+        """Return True if the question asks to confirm a statement, such as "One row each. Right?"."""
         return self.stems[-1:] == (_CONFIRMS,)
 
 
 def take_apart(question: str) -> Question:
-    """Analyse a question. Only the beginning of a long question is read.
+    """Analyse a question. Only the first 2000 characters are read.
 
     If "Is that right?" follows a statement, the question is about the statement.
     """
@@ -102,7 +102,7 @@ _PREAMBLE = re.compile(
 
 
 def _without_preamble(text: str) -> str:
-    """Return what is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
+    """Return a text without its preamble, as in "When I add up the hours, do absences count?"."""
     match = _PREAMBLE.match(text)
     rest = text[match.end() :] if match else ""
     telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
@@ -110,7 +110,7 @@ def _without_preamble(text: str) -> str:
 
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
-"""Asks how something is found, whatever it is: not a word of "working stations"."""
+"""Asks how something is computed, so these words do not refer to names such as "working stations"."""
 
 
 def _spaced(all_words: Sequence[str], guesses: bool) -> str:
@@ -119,7 +119,7 @@ def _spaced(all_words: Sequence[str], guesses: bool) -> str:
 
 
 SHORT_NAME = 4
-"""A guess that only has a name as short as this, such as "high" or "most", names nothing by it."""
+"""In a guess, a name of at most this length, such as "high" or "most", does not count as mentioned."""
 
 _VALUE = any_of(
     r"""
@@ -131,9 +131,7 @@ _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\
 
 
 def _is_guess(text: str) -> bool:
-    """Return whether a cleaned text proposes a number or a quoted value, and has no telling word beside
-    it.
-    """
+    """Return whether a cleaned text proposes a number or a quoted value, and has no other telling word."""
     if _ENQUIRES.search(text):
         return False
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
@@ -143,9 +141,7 @@ def _is_guess(text: str) -> bool:
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the sentences of a cleaned text, those that are questions, those that only ask to confirm the
-    rest.
-    """
+    """Return a cleaned text's sentences, its questions, and the sentences that only ask to confirm others."""
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
     tags = [one for one in asked if is_tag(one)] if len(sentences) > 1 else []
@@ -180,7 +176,7 @@ def is_tag(sentence: str) -> bool:
 
 
 _OUTCOME = frozenset({"answer", "result", "results", "solution"})
-"""Whether something agrees with one of these is no question about the statement before."""
+"""A sentence with one of these words does not ask to confirm the statement before it."""
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
@@ -198,7 +194,7 @@ _ASKS = re.compile(
 
 
 def questions_in(question: str) -> list[str]:
-    """Split a message into single questions, at question marks and before "and how ..".
+    """Split a message into single questions, at question marks and before phrases such as "and how".
 
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
@@ -216,14 +212,14 @@ class Overlap:
 
     Attributes:
         by_field: for each candidate, the total weight of the shared words in each field.
-        known: for each candidate, True if the question shares a distinctive word with it, or contains its
+        known: for each candidate, True if the question shares a distinctive word with it or contains its
             name. Words that are common in all questions are not distinctive.
-        names: True if a distinctive word of the question occurs in the request or in a candidate, or if the
-            question has a word for a measure in the request.
-        total: the weight of all words of the question.
-        unknown: the weight of the words that no candidate has.
-        shared: for each candidate that shares words, these words, each with True if the word occurs in the
-            candidate's term or SQL.
+        names: True if a distinctive word in the question occurs in the request or in a candidate, or if the
+            question and the request share a word for a measure, such as "years".
+        total: the weight of all words in the question.
+        unknown: the weight of the words that no candidate contains.
+        shared: for each candidate that shares words with the question, these words, each with True if the
+            candidate's term or SQL contains it.
     """
 
     by_field: list[Sequence[float]]
@@ -235,11 +231,11 @@ class Overlap:
 
 
 NOTHING = (0.0,) * len(FIELDS)
-"""What a candidate has in common with a question that has no word of it."""
+"""The weights by field of a candidate that shares no word with the question."""
 
 
 def overlap(index: Index, question: Question) -> Overlap:
-    """Weigh the words that a question shares with each candidate."""
+    """Find and weight the words that a question shares with each candidate."""
     size = len(index.candidates)
     known = [False] * size
     shared: dict[int, list[float]] = {}
@@ -284,7 +280,7 @@ _SURE = (ITSELF, SYNONYM)
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the numbers of the candidates that a question calls by one of their names or values."""
+    """Return the indices of the candidates whose names or values, given in `calls`, a question mentions."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {
@@ -296,7 +292,7 @@ _LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 
 def _is_readable(index: Index, question: Question) -> bool:
-    """Return whether most words are known: in another language or a code, a word is known by chance."""
+    """Return whether most words are known. In other languages and codes, a word is known only by chance."""
     said, postings = question.words, index.postings
     known = [
         word in STOP_WORDS or (one := stem(word)) in _LEXICON or one in postings or word.isdigit()
@@ -306,16 +302,14 @@ def _is_readable(index: Index, question: Question) -> bool:
 
 
 def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
-    """Return the words of the index that are meant, and how surely: itself, else its synonyms, else a
-    spelling.
-    """
+    """Return what a word may mean in the index, and how surely: itself, a synonym or a similar spelling."""
     if word in index.spoken:
         return ((word, ITSELF),)
     return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """Return the word of the index that is spelt most like `word`, from the same first letter on."""
+    """Return the word in the index with the same first letter whose spelling is most similar."""
     own = trigrams(word)
     shared: dict[str, int] = {}
     for letters in own:

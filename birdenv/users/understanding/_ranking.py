@@ -1,7 +1,8 @@
-"""The ranking: a linear model that scores each candidate, a refusal, and asking back.
+"""The ranking: a linear model that scores the user's possible replies.
 
-Its features are the words that a question shares with a candidate, the kinds of thing that the question asks
-for, and the sequences of words in the question (`_weights`).
+The possible replies are an answer about each candidate, a refusal, and a request to rephrase. The features
+are the words that a question shares with a candidate, the kinds of thing that the question asks for, and the
+word sequences in the question (`_weights`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from birdenv.users.understanding._weights import (
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
-"""The numbers that are not zero, each with its place among the features."""
+"""A sparse feature vector: pairs of a feature's index and its value, which is not zero."""
 
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
 _START = {family: PLACE_OF[f"{family}:covers_term"] for family in FAMILIES}
@@ -39,19 +40,20 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The features of a question, separately for each candidate, for a refusal, and for asking back.
+    """The features of a question for each possible reply, and which candidates it may be about.
 
     Attributes:
-        beside: the features that depend on the question: first those of each candidate, then those of a
-            refusal and of asking back. `standing` returns the features that do not depend on it.
-        allowed: for each candidate, True if the question may be about it. The question must share a word with
-            the candidate, or ask for its kind of thing. The latter is enough only for kinds that have no
-            words of their own, such as an order or a rounding.
-        only: the number of the candidate whose term alone has most of the question's words; -1 if there is
-            none.
-        names: False if the question names nothing in the request or in a candidate, and its other words only
-            speak of clauses.
-        shared: for each candidate, the words that it shares with the question.
+        beside: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
+            request to rephrase. `standing` returns the features that do not depend on the question.
+        allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
+            the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
+            for without naming anything, such as sorting or rounding.
+        only: the index of the one candidate whose term contains most of the question's words; -1 if there is
+            no such candidate, or if several terms contain words of the question.
+        names: False if the question mentions nothing from the request or from a candidate, only clauses such
+            as sorting or grouping.
+        shared: for each candidate that shares words with the question, these words, each with True if the
+            candidate's term or SQL contains it, and False if only its notes or values do.
     """
 
     beside: list[Vector]
@@ -62,7 +64,7 @@ class Evidence:
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Compute the features of a question for each candidate, for a refusal, and for asking back."""
+    """Compute the features that depend on the question, and which candidates it may be about."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [
@@ -112,7 +114,7 @@ _GOES_ON = re.compile(
     r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
     r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
 )
-"""Asks, about a follow-up, whether something of the first request holds in it."""
+"""Asks whether something from the first request still holds in a follow-up."""
 
 
 def _kept(candidate: Candidate) -> str:
@@ -124,7 +126,10 @@ def _kept(candidate: Candidate) -> str:
 def _in_common(
     index: Index, found: Overlap, number: int, start: int, near: float, *, only: bool
 ) -> Iterator[tuple[int, float]]:
-    """Yield which words a question has in common with a candidate, `near` to as many as with the best one."""
+    """Yield the features of the words that a question shares with a candidate.
+
+    `near` is the weight of these words relative to the best candidate's.
+    """
     fields = found.by_field[number]
     covered = fields[0] / (index.term_weight[number] or 1.0)
     yield start, covered
@@ -149,9 +154,9 @@ def _allowed(
     guesses: bool,
     unrestricted: bool,
 ) -> list[bool]:
-    """Return which candidates a question may be about.
+    """Return, for each candidate, whether a question may be about it.
 
-    One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
+    `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
@@ -173,8 +178,9 @@ def _allowed(
 def _is_unrestricted(
     index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
 ) -> bool:
-    """Return whether "no restriction" may be true of what a question asks about: no condition has to do with
-    it, or it has the name of one that was dropped.
+    """Return whether "no restriction" may be the right answer.
+
+    That is so if no condition is related to the question, or if the question names a dropped condition.
     """
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
         return True
@@ -187,8 +193,9 @@ def _is_unrestricted(
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
-    """Return whether a question for plain kinds of thing cannot be about a candidate, whatever words they
-    share.
+    """Return whether a candidate's kind rules it out, whatever words it shares with the question.
+
+    `kinds` are the kinds that the question asks for and that can be asked for without naming anything.
     """
     if candidate.clause == "output":
         return kinds == {"order"}
@@ -197,7 +204,7 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
 
 
 def _is_of_time(question: Question) -> bool:
-    """Return whether a question asks for a range of dates, and says more than that."""
+    """Return whether a question asks for a range of dates and also contains distinctive words."""
     return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
 
 
@@ -242,11 +249,11 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
 
 
 class CandidateEvidence(NamedTuple):
-    """The features of a candidate that do not depend on words of the question.
+    """A candidate's features that can be computed before the question is known.
 
     Attributes:
-        always: the features that always count.
-        asked: the features that count if the question asks for a kind of thing, by kind.
+        always: the features used for every question.
+        asked: for each kind of thing, the additional features used if the question asks for this kind.
     """
 
     always: Vector
@@ -255,7 +262,7 @@ class CandidateEvidence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def standing(index: Index) -> tuple[CandidateEvidence, ...]:
-    """Return the features of each candidate that do not depend on words of the question."""
+    """Return, for each candidate, the features that can be computed before the question is known."""
     return tuple(map(_standing, index.candidates))
 
 
@@ -269,7 +276,7 @@ def _standing(candidate: Candidate) -> CandidateEvidence:
 
 
 def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
-    """Return all features of each candidate, and then those of a refusal and of asking back."""
+    """Return all features of each candidate, then those of a refusal and of a request to rephrase."""
     whole = [
         [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
         for one, beside in zip(standing(index), found.beside, strict=False)
@@ -278,9 +285,9 @@ def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
-    """Return the probability of each candidate, and then those of a refusal and of asking back.
+    """Return the probability of each candidate, then those of a refusal and a request to rephrase.
 
-    The probabilities are rounded, so that they are the same on all machines.
+    The probabilities are rounded so that they are identical on all machines.
     """
     values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
     for kind in asked.kinds:
@@ -299,7 +306,7 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
 @lru_cache(maxsize=256)
 def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
-    """Return the sums of what always counts, and of what counts if a kind is asked for."""
+    """Return the scores from features used for every question, and those added for each kind asked for."""
 
     def scores(vectors: Iterable[Vector]) -> list[float]:
         return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]

@@ -1,6 +1,6 @@
-"""Correct the spelling of a question: chat abbreviations, and typing errors in common words of questions.
+"""Correct the spelling of a question: chat abbreviations, and typing errors in common question words.
 
-Words of the task itself are not changed here: `_question` compares their letters with the task's words.
+Words that belong to the task are not changed here: `_question` compares their letters with the task's words.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _SHORT_FORMS = dict(
 )
 _WORD = re.compile(r"[^\W_]+")
 _LEAST = 6
-"""Shorter words have too many others that differ in one letter."""
+"""The minimum length of a corrected word. Too many shorter words differ only in one letter."""
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """Yield a word without each of its letters but the first and the last."""
+    """Yield a word with one letter left out: each letter in turn, except the first and the last."""
     for place in range(1, len(word) - 1):
         yield word[:place] + word[place + 1 :]
 

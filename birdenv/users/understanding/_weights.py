@@ -1,8 +1,8 @@
-"""The features of the ranking and their weights. Some features are runs: sequences of words in a question.
+"""The ranking's features and their weights. Some features are runs: word sequences in a question.
 
-A word that is too rare to be learnt is replaced by its class: a word of the task's terms or SQL, a word of
-columns that the SQL does not use, a word of the notes, or an unknown word. So the weights also apply to other
-tasks.
+A word that is too rare to be learnt is replaced by its class: a word from the task's terms or SQL, a word
+from columns that the SQL does not use, a word from the notes, or an unknown word. This makes the weights
+apply to other tasks, too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ OWN, OWN_NOTE = "@", "&"
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
-    """Return the words of a question, with marks for its ends. A word not in `known` becomes its class."""
+    """Return the words of a question, with a mark at each end. A word not in `known` becomes its class."""
     spoken, unused, noted = index.spoken, index.unused, index.postings
     said = [
         _NUMBER
@@ -91,7 +91,7 @@ def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def word_runs(tokens: Sequence[str]) -> list[str]:
-    """Return all sequences of up to three words in a question."""
+    """Return all sequences of up to three consecutive tokens."""
     pairs = [f"{a} {b}" for a, b in pairwise(tokens)]
     triples = [f"{a} {b}" for a, b in zip(pairs, tokens[2:], strict=False)]
     return list(dict.fromkeys([*tokens, *pairs, *triples]))
@@ -123,7 +123,7 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
 
 
 def scale(runs: int) -> float:
-    """Return the factor for the weights of the runs in a question with this number of runs.
+    """Return the factor that scales the run weights of a question with `runs` runs.
 
     Long questions have a larger total weight than short ones, but not in proportion to their length.
     """
@@ -152,7 +152,7 @@ class RunWeights:
         return sum(filter(None, map(self._side_by_side.get, runs)))
 
     def by_facet(self, total: int) -> Sequence[int]:
-        """Unpack a result of `total`, and return the total weight for each facet."""
+        """Unpack the result of `total` to the total weight for each facet."""
         return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
@@ -170,7 +170,7 @@ def facet_scores(
     known: Collection[str],
     weights: RunWeights,
 ) -> list[float]:
-    """Return the scores that the runs of a question give to each candidate, to a refusal, and to asking back.
+    """Return the scores that a question's runs give each candidate, a refusal, and a request to rephrase.
 
     If a candidate shares words with the question, the runs around these words count more for it.
     """
@@ -189,9 +189,7 @@ def facet_scores(
 
 @lru_cache(maxsize=256)
 def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
-    """Return functions that pick the facets of each candidate, which has two or more: its group and its
-    kinds.
-    """
+    """Return, for each candidate, a function that picks the values of its facets. Each has at least two."""
     return [itemgetter(*places) for places in index.facets]
 
 

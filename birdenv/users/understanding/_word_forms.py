@@ -108,7 +108,7 @@ MEASURE_WORDS = frozenset(
     """average averages cost costs hour hours month months percent percentage percentages price prices
     ratio rates score scores share shares total totals week weeks year years""".split()
 )
-"""Words among these that name what is measured, if the request itself has them."""
+"""Words that name what is measured if the request contains them."""
 
 NAMING_STEMS = frozenset(
     map(
@@ -137,7 +137,7 @@ CLAUSE_STEMS = GENERIC_STEMS | frozenset(map(stem, CLAUSE_WORDS))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """Return all sequences of three letters in a word, after marking both ends of the word."""
+    """Return all three-letter sequences in a word, whose two ends are marked first."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 
