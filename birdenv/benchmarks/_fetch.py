@@ -194,7 +194,8 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
             most = EXPANSION * archive.stat().st_size + 2**20
             if total > most:
                 raise InputError(
-                    f"{called} is refused: it would expand to {total:,} bytes, and {most:,} are allowed"
+                    f"{called} is refused: it would expand to {total:,} bytes, but at most {most:,} are "
+                    "allowed"
                 )
             _check_disk(total, folder)
             tops = {PurePosixPath(member.filename).parts[0] for member in members}
@@ -236,7 +237,7 @@ def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
 def _inside(name: str, called: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or any(letter in name for letter in "\\:\0"):
-        raise InputError(f"{called} is refused: the name {name!r} leads outside of the folder")
+        raise InputError(f"{called} is refused: the name {name!r} leads outside the folder")
     return path
 
 

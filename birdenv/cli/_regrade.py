@@ -69,7 +69,7 @@ def regrade(
     if game in _PROFILES:
         profiles = _PROFILES[game]
         if clean:
-            raise InputError(f"--clean applies to runs of bird, but this is a run of {game}")
+            raise InputError(f"--clean applies only to runs of bird, but this is a run of {game}")
         unknown = [name for name in profile or () if name not in profiles]
         if unknown:
             raise InputError(f"--profile {unknown[0]!r} is unknown; {game} has {', '.join(profiles)}")
@@ -87,7 +87,7 @@ def regrade(
     elif game == "bird":
         if profile:
             raise InputError(
-                "--profile applies to runs of c-Interact and a-Interact, but this is a run of bird"
+                "--profile applies only to runs of c-Interact and a-Interact, but this is a run of bird"
             )
         found = regrade_bird(
             directory,

@@ -41,8 +41,8 @@ def report(
         runs = [stack.enter_context(RunEpisodes(path, private=private)) for path in paths]
         if len({each.run.game for each in runs}) > 1:
             raise InputError(
-                f"these are runs of two games, {runs[0].run.game} and {runs[1].run.game}: give two "
-                "runs of one game"
+                f"the runs are of different games, {runs[0].run.game} and {runs[1].run.game}: give two "
+                "runs of the same game"
             )
         write_text(output, "".join(offline_page(runs)))
         for note in dict.fromkeys(note for each in runs for note in each.notes):

@@ -107,7 +107,7 @@ def open_source(
         raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite":
         if dsn is not None:
-            raise InputError("a DSN names a PostgreSQL server: use it together with the dialect postgres")
+            raise InputError("a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect")
         source = SqliteSource(folder)
         dumps = dump_places(source.root)
         if dumps and not source.names():

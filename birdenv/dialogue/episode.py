@@ -99,7 +99,7 @@ class Episode:
 
     @property
     def question(self) -> str | None:
-        """Return the question that the caller has to answer for another seat, or None if there is none."""
+        """Return the question to answer on behalf of the other seat, or None if no question is pending."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
@@ -189,7 +189,7 @@ class Episode:
             return self._say(text)
 
     def answer(self, text: str) -> Step:
-        """Answer the pending `question` for another seat, and return the resulting step.
+        """Answer the pending `question` on behalf of the other seat, and return the resulting step.
 
         Raises:
             InputError: no question is pending.

@@ -249,7 +249,7 @@ def _imported(spec: str) -> Game:
         if error.name != module:
             raise InputError(f"game {spec!r} cannot be imported: {error}") from None
         raise InputError(
-            f"game {spec!r}: there is no module {module!r}, neither installed nor in this folder"
+            f"game {spec!r}: module {module!r} is not installed, and is not in this folder either"
         ) from None
     except Exception as error:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None

@@ -118,7 +118,7 @@ def as_move(made: Any) -> Move | None:
     if not isinstance(action, str):
         raise TypeError(
             f"the player returned {type(made).__name__}, expected a birdenv.Move, the result of "
-            "birdenv.submit_sql(...) and its like, or None"
+            "birdenv.submit_sql(...) or a similar function, or None"
         )
     return Move(action, getattr(made, "data", None), getattr(made, "trace", None))
 

@@ -80,5 +80,5 @@ def refuse_address(address: str | None, engine: str) -> None:
     """Raise `InputError` if an address is given, because the engine does not use one."""
     if address is not None:
         raise InputError(
-            f"the engine {engine} does not use an address: add --engine ray, or leave --address out"
+            f"the {engine!r} engine does not use an address: add --engine ray, or leave --address out"
         )

@@ -187,7 +187,7 @@ class Models:
         if self._replayed is not None:
             raise ReplayMissError(
                 f"{self._replayed.path} has no such call: {entry['scope']}, call {entry['n'] + 1} "
-                f"({key[:12]}). Replay a run with the settings, prompts and birdenv version of its recording"
+                f"({key[:12]}). Replay a run with the settings, prompts and birdenv version that recorded it"
             )
         self.ledger.check()
         try:

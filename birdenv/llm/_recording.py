@@ -319,7 +319,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
     for key in keys:
         entry = calls.find(key)
         if entry is None:
-            raise InputError(f"{calls.path} lacks the call {key[:12]}, which the run's records name")
+            raise InputError(f"{calls.path} lacks the call {key[:12]}, which the run's records refer to")
         try:
             messages = _messages(messages, entry)
             answer = completion_of(entry["message"], None, None).raw_content

@@ -148,12 +148,12 @@ class ModelSettings(CheckedSettings):
         """Return the name of the model for a role: `named` or, if that is empty, the model in the settings.
 
         Raises:
-            InputError: no model is named.
+            InputError: no model is given.
         """
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
             option = "--user-model" if role == "user" else "--model"
-            raise InputError(f"no model is named: give it in the spec (llm:MODEL), or with {option}")
+            raise InputError(f"no model is given: name one in the spec (llm:MODEL) or with {option}")
         return found
 
     def endpoint(self, role: Role) -> Endpoint:
@@ -175,11 +175,12 @@ class ModelSettings(CheckedSettings):
             key = own or key
         if self.key_variable != KEY_VARIABLE and self.key_variable not in values and self.replay is None:
             raise InputError(  # without the variable's name, because people put the key itself there
-                "the variable that --api-key-variable names is not set, in the environment or in a file .env"
+                "the variable that --api-key-variable names is not set, either in the environment or in a "
+                ".env file"
             )
         if not key and self.replay is None and url == OPENAI:
             raise InputError(
-                f"no key: set {KEY_VARIABLE} in the environment or in a file .env, "
+                f"no API key is given: set {KEY_VARIABLE} in the environment or in a .env file, "
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))

@@ -55,7 +55,7 @@ def guarded_app(
 
 
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
-    """Add the address `/open/{token}`, which gives the owner access to an application.
+    """Add the route `/open/{token}`, which gives the owner access to an application.
 
     For the right admin token, it sets the owner's cookie and redirects to the first page.
 

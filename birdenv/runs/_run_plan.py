@@ -172,11 +172,11 @@ class RunPlan:
                 continue
             if not isinstance(player, str):
                 raise InputError(
-                    "a player that is an object or a function can play only with the engine threads: give a "
-                    "spec, such as module:factory, to use another engine"
+                    "a player that is an object or a function can play only with the 'threads' engine: give "
+                    "a spec, such as module:factory, to use another engine"
                 )
             if player == "human":
-                raise InputError("a person can play only with the engine threads: leave out --engine")
+                raise InputError("a person can play only with the 'threads' engine: leave out --engine")
             group = AGENTS if seat == self.arena.game.evaluated else USERS
             PlayerSpec(player, group, self.arena.game.name).check()
 

@@ -46,7 +46,7 @@ def read_words(text: str, given: str, required: bool) -> str | None:
     if not given and required:
         raise InputError(f"please answer: {text}")
     if len(given) > _MOST:
-        raise InputError(f"an answer can have {_MOST:,} characters at most: {text}")
+        raise InputError(f"an answer can have at most {_MOST:,} characters: {text}")
     return given or None
 
 

@@ -62,7 +62,7 @@ def read_temperament(argument: str) -> Temperament:
     name = name or "cooperative"
     if name not in TEMPERAMENTS or (number and name != "busy"):
         known = ", ".join(f"rule:{one}" for one in TEMPERAMENTS)
-        raise InputError(f"there is no user rule:{argument}; there are {known}, and rule:busy:N")
+        raise InputError(f"unknown user rule:{argument}; known users: {known}, rule:busy:N")
     if name != "busy":
         return Temperament(name)
     if number and not re.fullmatch(r"[0-9]{1,4}", number):
@@ -244,7 +244,9 @@ def briefs_of(context: PlayerContext) -> Sequence[Brief]:
         InputError: this is not the seat of a user who made an ambiguous request.
     """
     if not knows_a_request(context):
-        raise InputError(f"this user plays the user's seat of c-interact and a-interact, not {context.game}")
+        raise InputError(
+            f"this user plays only the user's seat in c-interact and a-interact, not in {context.game}"
+        )
     return tuple(context.brief)
 
 

@@ -328,6 +328,6 @@ def test_the_command_unpacks_what_was_downloaded_by_hand(birdenv, tmp_path: Path
     ran = birdenv("data", "fetch", "mini-dev", tmp_path / "none", "--archive", tmp_path / "none.zip")
     assert ran.code == 2 and "no such file" in ran.err and not (tmp_path / "none").exists()
     ran = birdenv("data", "fetch", "mini-interact", tmp_path / "x", "--from", "archive")
-    assert ran.code == 2 and "can be fetched from: hub" in ran.err
+    assert ran.code == 2 and "fetch it from hub" in ran.err
     ran = birdenv("data", "fetch", "spider")
     assert ran.code == 2 and "mini-dev" in ran.err

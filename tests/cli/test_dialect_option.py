@@ -100,7 +100,7 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
         (("--dialect", "mysql"), "--dialect 'mysql' is unknown; known: sqlite, postgres"),
         (
             ("--dsn", "postgresql:///x"),
-            "a DSN names a PostgreSQL server: use it together with the dialect postgres",
+            "a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect",
         ),
         (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a PostgreSQL connection string"),
     ],

@@ -192,7 +192,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
 
     assert "base URL is not valid" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
-    assert "no model is named" in ended("--agent", "llm")
+    assert "no model is given" in ended("--agent", "llm")
     assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")

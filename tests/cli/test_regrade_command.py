@@ -37,7 +37,7 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     ("arguments", "message"),
     [
         (["--profile", "strictly"], "c-interact has strict, shell, adk"),
-        (["--clean"], "--clean applies to runs of bird"),
+        (["--clean"], "--clean applies only to runs of bird"),
         (["--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
 )
@@ -72,4 +72,4 @@ def test_bird(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("regrade", tmp_path / "latest", "--clean")
     assert ran.code == 0 and "EX, now, cleaned             2/2" in ran.out
     ran = birdenv("regrade", tmp_path / "latest", "--profile", "shell")
-    assert ran.code == 2 and "--profile applies to runs of c-Interact and a-Interact" in ran.err
+    assert ran.code == 2 and "--profile applies only to runs of c-Interact and a-Interact" in ran.err

@@ -169,4 +169,4 @@ def test_what_is_not_there_is_named(birdenv: Command, run: Path, tmp_path: Path)
     (tmp_path / "empty").mkdir()
     assert birdenv("show", tmp_path / "empty").code == 2
     (run / "runs.jsonl").write_text("")
-    assert "no episode is finished yet" in birdenv("show", run).err
+    assert "no episode has finished yet" in birdenv("show", run).err

@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path
     torn.write_text('[{"uuid": "E", "events": [')
     train = ("train-player", "bargain", "--out", tmp_path / "p.json")
     for arguments, why in (
-        (train, "no dialogues: name a file, a run or a study with --data"),
+        (train, "no dialogues are given: name a file, a run or a study with --data"),
         ((*train, "--data", torn), "torn.json"),
         ((*train, "--data", run, "--seed", -1), "--seed"),
         ((*train, "--data", run, "--kind", "forest"), "known: hybrid, learned, neural, retrieval"),

@@ -63,7 +63,7 @@ def test_the_same_folder_on_postgres(folder: Path, postgres_dsn: str) -> None:
         (
             "sqlite",
             "postgresql:///x",
-            "a DSN names a PostgreSQL server: use it together with the dialect postgres",
+            "a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect",
         ),
     ],
 )
@@ -79,5 +79,5 @@ def test_a_server_that_does_not_answer(folder: Path, tmp_path: Path) -> None:
 
 def test_no_folder(tmp_path: Path, postgres_dsn: str) -> None:
     for dialect in ("sqlite", "postgres"):
-        with pytest.raises(InputError, match="no directory of databases"):
+        with pytest.raises(InputError, match="there is no database directory"):
             open_source(tmp_path / "none", dialect)

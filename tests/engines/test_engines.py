@@ -255,7 +255,7 @@ class Untouched:
 
 @pytest.mark.parametrize("agent", [lambda view: Move("submit_sql", "SELECT 1"), "human"])
 def test_players_that_cannot_travel_are_refused_before_a_worker_starts(tmp_path: Path, agent: Any) -> None:
-    with pytest.raises(InputError, match="engine threads"):
+    with pytest.raises(InputError, match="'threads' engine"):
         play(tmp_path, Untouched(), agent)
     assert not list(tmp_path.iterdir())
 
@@ -325,7 +325,7 @@ def test_an_agent_that_only_the_run_has_is_refused(
     ("settings", "says"),
     [
         ({"engine": "trains"}, "unknown engine 'trains'; known engines: processes, ray, threads"),
-        ({"engine": "threads", "address": "auto"}, "the engine threads does not use an address"),
+        ({"engine": "threads", "address": "auto"}, "the 'threads' engine does not use an address"),
         ({"engine": "threads", "parallel": 0}, "parallel must be at least 1, got 0"),
         ({"engine": "threads", "shard": "4/3"}, "shard: must be I/N .* such as 3/16, got '4/3'$"),
         ({"engine": "threads", "move_timeout": 0}, "move_timeout must be at least 0.001, got 0"),

@@ -135,7 +135,7 @@ def test_broken_and_empty_runs_say_so(root: Path, tmp_path: Path) -> None:
         assert "config.json" in never["error"]
         assert asks["done"] == 0 and asks["figure"] is None
         answer = viewer.get("/data/overview", a=asks["name"])
-        assert (answer.status, "no episode is finished yet" in answer.text) == (409, True)
+        assert (answer.status, "no episode has finished yet" in answer.text) == (409, True)
         assert viewer.get("/data/overview", a="../../etc").status == 404
         assert viewer.get("/data/episode-0-99", a="../x").status == 404
     (tmp_path / "nothing").mkdir()

@@ -134,7 +134,7 @@ def test_runs_that_cannot_be_shown_are_refused(birdenv: Command, run: Path, tmp_
     (tmp_path / "empty").mkdir()
     assert birdenv("report", tmp_path / "empty", "-o", page).code == 2
     write(run, "runs", [])
-    assert "no episode is finished yet" in birdenv("report", run, "-o", page).err
+    assert "no episode has finished yet" in birdenv("report", run, "-o", page).err
     assert not page.exists()
 
 

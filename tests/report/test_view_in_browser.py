@@ -74,11 +74,11 @@ def test_pages_fit_and_axe_finds_nothing_serious(
 def test_an_empty_run_says_so_and_shows_its_first_episode(visit: Callable[..., Any], root: Path) -> None:
     page = visit(refused=True)
     page.click("a:has-text('empty')")
-    page.wait_for_selector("text=no episode is finished yet")
+    page.wait_for_selector("text=no episode has finished yet")
     [run] = (root / "empty").iterdir()
     write(run, "runs", records((root / "never-asks" / "latest").resolve(), "runs")[:1])
     page.wait_for_selector("text=1 of 4 episodes so far")
-    assert not page.get_by_text("no episode is finished yet").count()
+    assert not page.get_by_text("no episode has finished yet").count()
 
 
 def test_two_runs_are_compared_by_keyboard_alone(visit: Callable[..., Any]) -> None:

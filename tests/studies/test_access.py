@@ -409,7 +409,7 @@ def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     with (
         held_study(folder),
-        pytest.raises(InputError, match="another server uses it"),
+        pytest.raises(InputError, match="in use by another server"),
         held_study(folder),
     ):
         pass

@@ -43,7 +43,7 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
         (["bargain", "--seller", "human"], "leave out 'human'"),
-        (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no key"),
+        (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no API key"),
         (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
         (["bargain", "--colour", "red"], "No such option: --colour"),
         (["bargain", "--colour=red"], "No such option: --colour"),

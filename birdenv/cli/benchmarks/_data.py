@@ -172,7 +172,7 @@ def fetch(
     places = [place for place in benchmark.places if source in ("", place.kind)]
     if not places:
         kinds = " or ".join(place.kind for place in benchmark.places)
-        raise InputError(f"--from {source}: {name} can be fetched from: {kinds}")
+        raise InputError(f"--from {source} is not available for {name}: fetch it from {kinds}")
     print(f"{benchmark.title}\nLicence: {benchmark.licence}\nPublished at {benchmark.home}")
     if archive is not None:
         target = folder / "postgre_table_dumps" if benchmark.dumps else folder

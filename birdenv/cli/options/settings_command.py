@@ -132,7 +132,7 @@ class SettingsCommand(TyperCommand):
             args = [*before.get("further", ()), *args]  # from versions that did not know the game's settings
         if self._game is None and isinstance(name, str):
             if name.startswith("-"):
-                raise InputError(f"name the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
+                raise InputError(f"give the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
             self._add_game(find_game(name))
         self._check_own_seat(args)
         aliases = self._aliases()
@@ -206,7 +206,7 @@ class SettingsCommand(TyperCommand):
             return
         own = f"--{self._game.seat_names[self._game.evaluated]}"
         if own not in self._taken and any(word.partition("=")[0] == own for word in args):
-            raise InputError(f"{own} is the seat of the agent: name its player with --agent")
+            raise InputError(f"{own} is the agent's seat: name its player with --agent")
 
     def _place(self, parameter: Any) -> int:
         """Return the rank of an option in the help: arguments, game and run, other options, models."""

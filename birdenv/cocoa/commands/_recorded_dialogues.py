@@ -59,8 +59,8 @@ def read_dialogues(
 
     if not paths:
         raise InputError(
-            "no dialogues: name a file, a run or a study with --data. `birdenv selfplay` makes runs, and "
-            "`birdenv web` makes studies"
+            "no dialogues are given: name a file, a run or a study with --data. `birdenv selfplay` makes "
+            "runs, and `birdenv web` makes studies"
         )
     settings: dict[str, Any] = {}
     known = [] if scenarios is None else read_scenarios(scenarios)

@@ -88,9 +88,9 @@ def _text(path: Path) -> str:
             with gzip.open(path) as file:
                 data = file.read(_MOST_BYTES + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError(f"{path}: this is not a complete gzip file") from None
+            raise InputError(f"{path} is not a complete gzip file") from None
         if len(data) > _MOST_BYTES:
-            raise InputError(f"{path}: more than {_MOST_BYTES // 2**20} MB when unpacked")
+            raise InputError(f"{path} is larger than {_MOST_BYTES // 2**20} MB when unpacked")
         return data.decode()
 
 

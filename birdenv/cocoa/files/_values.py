@@ -75,7 +75,8 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             field = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"{where}: record {number}: the field `{field}`: {first['msg']}") from None
+            fault = "missing" if first["type"] == "missing" else f"invalid: {first['msg']}"
+            raise InputError(f"{where}: record {number}: the field `{field}` is {fault}") from None
     return made
 
 

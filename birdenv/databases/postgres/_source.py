@@ -180,7 +180,7 @@ class PostgresFolderSource(PostgresSource):
     ) -> None:
         self.folder = Path(folder).absolute()
         if not is_directory(self.folder):
-            raise InputError(f"no directory of databases at {self.folder}")
+            raise InputError(f"there is no database directory at {self.folder}")
         super().__init__(server)
         self._tell = tell or (lambda line: None)
         self._files = SqliteSource(self.folder)

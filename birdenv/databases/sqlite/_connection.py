@@ -268,7 +268,7 @@ def text_fault(sql: str) -> QueryError | None:
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
-            f"the SQL has {len(sql)} characters, and at most {LONGEST_SQL} are allowed",
+            f"the SQL has {len(sql)} characters, but at most {LONGEST_SQL} are allowed",
             repeatable=True,
         )
     if "\0" in sql:

@@ -59,7 +59,7 @@ class SqliteSource:
         self._files: dict[str, SqliteFile] = {}
         self._schemas: dict[Hashable, str] = {}
         if not is_directory(self.root):
-            raise InputError(f"no directory of databases at {self.root}")
+            raise InputError(f"there is no database directory at {self.root}")
         sweep_once()
 
     @property

@@ -182,7 +182,7 @@ class PlayerSpec:
         except ModuleNotFoundError as error:
             if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
                 raise self._unknown(
-                    f" (there is no module {name!r}, neither installed nor in this folder)"
+                    f" (module {name!r} is not installed, and is not in this folder either)"
                 ) from None
             raise self._not_imported(str(error)) from None
         except Exception as error:

@@ -62,7 +62,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         try:
             if not setting.can_compile:
                 raise InputError(
-                    "a batch works only with the profile strict and the setting's own user and rewards: "
+                    "a batch works only with the 'strict' profile and the setting's own user and rewards: "
                     "leave out profile, user, reward_scheme, question_price and disclosure_price"
                 )
             tables = tables_of(setting)

@@ -46,8 +46,8 @@ class GradingRules:
             the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
             (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
             run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares the rows.
-        tests: how the test cases of a Management task run: `contract` to follow the published contract
-            (BIRD-Interact §4.3), or the way of a published evaluator (`TestWay`).
+        tests: how a Management task's test cases run: `contract` follows the published contract
+            (BIRD-Interact §4.3); the other values imitate a published evaluator (see `TestWay`).
         fail_doubtful: whether doubtful submissions fail under strict rules: a query that reads no table
             although the gold does, or Management SQL that passes the tests but leaves a different state from
             the gold's.

@@ -86,7 +86,7 @@ class TestOutcome:
         source: the number of the source, from 1.
         name: the name of the test; empty if the step is loading the source.
         cause: how the step ended.
-        reason: an explanation in one line, which must not be shown to agents; empty if the step passed.
+        reason: a one-line explanation, which must not be shown to agents; empty if the step passed.
     """
 
     source: int

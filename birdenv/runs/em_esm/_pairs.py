@@ -192,7 +192,7 @@ def _from_run(directory: RunDirectory) -> list[ScoredPair]:
     check_holds_pairs(directory)
     pairs = pairs_of_run(directory.read("runs"), directory.read("private"))
     if not pairs:
-        raise InputError(f"{directory.path}: no episode with gold SQL is finished yet")
+        raise InputError(f"{directory.path}: no episode with gold SQL has finished yet")
     return pairs
 
 

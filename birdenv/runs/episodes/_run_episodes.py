@@ -42,7 +42,7 @@ class RunEpisodes:
         notes: sentences that say what cannot be shown, and why.
 
     Raises:
-        InputError: the folder is not a run, or no episode is finished yet.
+        InputError: the folder is not a run, or no episode has finished yet.
     """
 
     def __init__(self, run: Path | RecordedRun, *, private: bool = False) -> None:

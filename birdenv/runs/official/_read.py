@@ -104,7 +104,9 @@ def _attempts(result: Mapping[str, Any], where: str) -> tuple[str, str] | None:
     flags = [result.get("phase1_passed"), result.get("phase2_passed", False)]
     reward = result.get("total_reward")
     if not all(isinstance(flag, bool) for flag in flags) or not isinstance(reward, int | float):
-        raise InputError(f"{where}: needs phase1_passed, phase2_passed (true or false) and total_reward")
+        raise InputError(
+            f"{where}: needs phase1_passed and phase2_passed (true or false), and total_reward (a number)"
+        )
     return _ATTEMPTS.get((bool(flags[0]), bool(flags[1]), round(float(reward), 6)))
 
 

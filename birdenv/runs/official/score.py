@@ -73,7 +73,12 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """The results in official files, and the path to these files."""
+    """The results read from official files.
+
+    Attributes:
+        path: the path to these files.
+        results: the results.
+    """
 
     path: Path
     results: OfficialResults

@@ -4,15 +4,17 @@ There are nine interaction files, with the prompts and answers of the system and
 classify the question, 2: answer it), and eight result files, with the SQL of each stage, once without and
 once with the verdict. Each line is the task's record, including ground truth, with the pipeline's fields:
 
-* `prompt_turn_<i>`: everything that the seat had been sent by turn i, word for word, with an empty line
+* `prompt_turn_<i>`: the whole conversation up to the seat's move in turn i, word for word, with an empty line
   between messages: its instruction, then its own messages and the replies;
-* `prediction_turn_<i>`: the answer in the pipeline's markup;
-* `max_turn`: the published formula, counted ambiguities + patience;
-* `final_turn`: the last turn of the stage; `error_flg`: the episode ended early; `Terminate_flg`: SQL was
-  submitted;
-* `pred_sqls`, `status` (success, failed), and `error_msg` in the pipeline's words if it has any;
-* in the files of a user with a language model: the messages of the stage's last call, word for word, and the
-  raw answer; the prompt is empty if the stage called no model;
+* `prediction_turn_<i>`: the seat's answer in turn i, in the pipeline's markup;
+* `max_turn`: the turn limit by the published formula, the number of counted ambiguities plus the patience;
+* `final_turn`: the number of the stage's last turn;
+* `error_flg`: whether the episode ended early;
+* `Terminate_flg`: whether any SQL was submitted;
+* `pred_sqls`: the submitted SQL; `status`: its verdict (success or failed); `error_msg`: the reason for a
+  failure in the pipeline's words, if the pipeline has words for it;
+* in the files of a user with a language model, the prompt is the messages of the stage's last call, word for
+  word, and the prediction is the raw answer; the prompt is empty if the stage called no model;
 * birdenv's own fields: `birdenv_status`, the episode's status in `runs.jsonl`, which distinguishes a fault of
   the benchmark or the machine from a wrong answer; `birdenv_max_questions`, the number of questions that the
   profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user asked

@@ -153,7 +153,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
     notes: list[str] = []
     for letter, other in zip(letters[1:], others, strict=True):
         if other.game != first.game:
-            raise InputError(f"these are runs of two games: {first.game} (A) and {other.game} ({letter})")
+            raise InputError(f"the runs are of different games: {first.game} (A) and {other.game} ({letter})")
         notes += [f"A and {letter} differ in {what}" for what in run_differences(first, other)]
     notes += [
         f"{letter} is not finished: {len(run.outcomes)} of {run.expected} episodes"

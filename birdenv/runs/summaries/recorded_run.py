@@ -158,16 +158,16 @@ def read_run(path: Path) -> RecordedRun:
     """Read a run folder, or the `latest` run in a folder of runs. An incomplete last line is ignored.
 
     Raises:
-        InputError: the path is not a run, a file is damaged, or no episode is finished yet.
+        InputError: the path is not a run, a file is damaged, or no episode has finished yet.
     """
     run = recorded_run(RunDirectory(run_folder(path)))
     if not run.outcomes:
-        raise InputError(f"{run.path}: no episode is finished yet")
+        raise InputError(f"{run.path}: no episode has finished yet")
     return run
 
 
 def recorded_run(directory: RunDirectory) -> RecordedRun:
-    """Read a run folder, even if no episode is finished.
+    """Read a run folder, even if no episode has finished.
 
     Raises:
         InputError: the path is not a run folder, or a file is damaged.

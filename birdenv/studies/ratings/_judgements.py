@@ -57,11 +57,11 @@ def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 continue
             if len(cells) != len(names):
                 raise InputError(
-                    f"{at} has {len(cells)} cells, and the first line names {len(names)} columns"
+                    f"{at} has {len(cells)} cells, but the first line names {len(names)} columns"
                 )
             yield at, dict(zip(names, map(_unquoted, cells), strict=True))
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
+        raise InputError(f"{path}: line {reader.line_num} is not valid CSV: {error}") from None
 
 
 def _unquoted(cell: str) -> str:

@@ -326,7 +326,7 @@ def held_study(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another server uses it: stop that server first") from None
+            raise InputError(f"{folder} is in use by another server: stop that server first") from None
         yield
     finally:
         os.close(descriptor)

@@ -63,7 +63,9 @@ class Study:
         rng: Random | None = None,
     ) -> None:
         if len(arena.game.seats) > 2:
-            raise InputError(f"{arena.game.name} has more than two seats, which a study cannot fill")
+            raise InputError(
+                f"{arena.game.name} has more than two seats; studies support only games with two"
+            )
         check_players(arena.game, config)
         self.arena = arena
         self.config = config

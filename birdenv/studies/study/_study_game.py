@@ -108,4 +108,4 @@ def keep_settings(arena: Arena, store: Store) -> None:
         why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
     else:
         return
-    raise InputError(f"this study was begun with {why}: use the same settings, or choose another folder")
+    raise InputError(f"this study was started with {why}: use the same settings, or choose another folder")

@@ -176,7 +176,7 @@ class InteractSettings(SqlSettings):
         if value != "plain" and profile is not None and not profile.conversation:
             raise SettingError(
                 "user_style",
-                f" {value!r} needs the profile strict, because the other profiles follow published rules",
+                f" {value!r} needs the 'strict' profile, because the other profiles follow published rules",
             )
         return value
 
@@ -186,7 +186,7 @@ class InteractSettings(SqlSettings):
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
             raise SettingError(
                 "fail_doubtful",
-                " needs the profile strict, because the other profiles judge by published rules",
+                " needs the 'strict' profile, because the other profiles judge by published rules",
             )
         return value
 

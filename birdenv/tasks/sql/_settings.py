@@ -246,7 +246,9 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
         return chosen, []
     defects = read_defects(file)
     if defects and defects.keys().isdisjoint(task.public.instance_id for task in tasks):
-        raise InputError(f"{file} lists no task of this task file, so it seems to belong to other data")
+        raise InputError(
+            f"{file} lists none of the tasks in this task file, so it seems to belong to other data"
+        )
     for name in settings.instances or ():
         if name in defects:
             why = f" ({'; '.join(defects[name])})" if defects[name] else ""
@@ -298,7 +300,7 @@ def _cut(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> list[T]:
             f"no tasks to play: {len(chosen)} of {len(tasks)} match the filters, and offset "
             f"{settings.offset} skips all of them"
         )
-    raise InputError("no tasks to play: no task matches all of the requested instances and databases")
+    raise InputError("no tasks to play: none of the requested instances is in a requested database")
 
 
 def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:

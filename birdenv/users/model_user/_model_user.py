@@ -1,4 +1,7 @@
-"""The base class of all users with a model: the calls, the dialogue so far, and the leak guard."""
+"""The base class of all users that call a language model.
+
+It makes the model calls, keeps the dialogue so far, and checks each answer with the leak guard.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,15 @@ class ModelUser:
         return found[-_MOST_EXCHANGES:]
 
     def ask(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
-        """Send a prompt of this package, and return the model's reply, which may be empty."""
+        """Send a prompt made from one of this package's templates, and return the model's reply.
+
+        The reply may be empty.
+
+        Args:
+            prompt: the template's name, such as `encoder`.
+            *more: chat messages to send after the prompt.
+            **values: values for the template's variables, in addition to `request`.
+        """
         template = package_prompt("birdenv.users.model_user", prompt, self._form)
         text = template.render(request=self._request, **values)
         return self.send("encoder" if prompt == "encoder" else "decoder", text, *more)

@@ -133,8 +133,8 @@ class PublishedUser(ModelUser):
         self._first_brief = context.brief[0]
         if self._first_brief.converses:
             raise InputError(
-                "--user-prompts needs --profile shell or adk, under which the user plays as published; "
-                "under strict its choices are ids that our own prompts ask for"
+                "--user-prompts needs --profile shell or adk; the strict profile works only with birdenv's "
+                "own prompts, because the user must answer with ids that only they ask for"
             )
 
     def move(self, view: View) -> Move:

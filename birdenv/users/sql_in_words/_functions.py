@@ -91,7 +91,7 @@ def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
 
 
 def kind_of_text(text: str) -> Literal["date", "time", "string"]:
-    """Return the kind of a text: a date, a time or another string.
+    """Return what a text contains: a date, a time, or any other string.
 
     >>> [kind_of_text(text) for text in ("2024-01-01", "16:00", "open")]
     ['date', 'time', 'string']

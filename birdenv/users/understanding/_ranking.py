@@ -64,7 +64,7 @@ class Evidence:
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Compute the features that depend on the question, and which candidates it may be about."""
+    """Return the features that depend on the question, and the candidates that the question may be about."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [

@@ -106,7 +106,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
     ("arguments", "message"),
     [
         (["load", "no/such/folder"], "no/such/folder: no such file or folder"),
-        (["load", "--from-sqlite", "no/such/folder"], "no directory of databases at"),
+        (["load", "--from-sqlite", "no/such/folder"], "there is no database directory at"),
         (
             ["load", "{}", "--from-sqlite", "--database", "mars"],
             "--database 'mars' is not available; available: north",

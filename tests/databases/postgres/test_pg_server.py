@@ -253,7 +253,7 @@ def test_a_full_server_says_so(server: PostgresServer) -> None:
     with ExitStack() as open_connections, pytest.raises(ServerError) as failure:
         for _ in range(300):
             open_connections.callback(server.connect(user="crowd").close)
-    assert "has no connection left: lower --parallel" in str(failure.value)
+    assert "has no connections left: lower --parallel" in str(failure.value)
     assert value(server, "SELECT 1") == 1
 
 

@@ -50,7 +50,7 @@ def test_path_digest_and_check(source: SqliteSource, tmp_path: Path) -> None:
 
 
 def test_root_must_be_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no directory of databases"):
+    with pytest.raises(InputError, match="there is no database directory"):
         SqliteSource(tmp_path / "missing")
 
 

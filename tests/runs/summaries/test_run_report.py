@@ -246,10 +246,10 @@ def test_runs_that_are_none(tmp_path: Path) -> None:
         read_run(tmp_path)
     with pytest.raises(InputError, match="is not a run"):
         read_run(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="no episode is finished yet"):
+    with pytest.raises(InputError, match="no episode has finished yet"):
         read_run(write_run(tmp_path / "empty", [], tasks=["a"]))
     (tmp_path / "empty" / "runs.jsonl").unlink()
-    with pytest.raises(InputError, match="no episode is finished yet"):
+    with pytest.raises(InputError, match="no episode has finished yet"):
         read_run(tmp_path / "empty")
     (tmp_path / "empty" / "config.json").write_text("[]")
     with pytest.raises(InputError, match="expected a JSON object; this is not the config"):

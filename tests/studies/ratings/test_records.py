@@ -58,8 +58,8 @@ def test_winners_are_read_as_people_write_them(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         (HEAD, "contains no ratings"),
-        (HEAD + "D1,ann,fluent,4\nD1,ann,fluent\n", "line 3 has 3 cells, and the first line names 4"),
-        (HEAD + 'D1,ann,fluent,"4\n', "line 2 is not CSV"),
+        (HEAD + "D1,ann,fluent,4\nD1,ann,fluent\n", "line 3 has 3 cells, but the first line names 4"),
+        (HEAD + 'D1,ann,fluent,"4\n', "line 2 is not valid CSV"),
         (HEAD + "D1,,fluent,4\n", "line 2: `rater` is missing"),
         (HEAD + "D1,ann,fluent,inf\n", "line 2: `value` is not finite, or too large"),
         (JSONL.replace("4}", "NaN}"), "record 1: `value` is not finite, or too large"),

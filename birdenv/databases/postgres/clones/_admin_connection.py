@@ -235,6 +235,6 @@ class AdminConnection:
 
     def _explained(self, error: psycopg.Error) -> ServerError:
         return ServerError(
-            f"cannot make a database for an episode on the PostgreSQL server at {self.server.shown}: "
+            f"cannot create a database for an episode on the PostgreSQL server at {self.server.shown}: "
             f"{one_line(error)}"
         )

@@ -51,7 +51,7 @@ class Clone:
     """A private copy of a template.
 
     Attributes:
-        db_id: the benchmark's id of the database.
+        db_id: the database's id in the benchmark.
         token: the number of the lock held by the process that made the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.

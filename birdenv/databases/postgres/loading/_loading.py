@@ -247,7 +247,7 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
         )
     if error.sqlstate == "42501":
         return InputError(
-            f"database {db_id!r} is not loaded: {text}; the role of the DSN needs the right to create "
+            f"database {db_id!r} is not loaded: {text}; the DSN's role needs the right to create "
             "databases (ALTER ROLE ... CREATEDB)"
         )
     return InputError(f"database {db_id!r} is not loaded: {text} (SQLSTATE {error.sqlstate})")

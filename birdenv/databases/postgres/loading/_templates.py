@@ -74,7 +74,7 @@ class Stamp(BaseModel):
 
     Attributes:
         birdenv: the version of the format.
-        db_id: the benchmark's id of the database.
+        db_id: the database's id in the benchmark.
         digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; or of the
             contents, if birdenv did not load the database.
         source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
@@ -249,7 +249,7 @@ class TemplateCopies(ContentId):
     """The names of a template and its copies on the server.
 
     Attributes:
-        db_id: the benchmark's id of the database.
+        db_id: the database's id in the benchmark.
         template: the name of the template.
         master: the name of the copy that clones are made from. Nobody can connect to it.
         reading: the name of the copy that all episodes share while they only read.
@@ -274,6 +274,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """Return the names of the copies for all templates that are now on the server."""
+    """Return the names of the two shared copies of each template that is now on the server."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

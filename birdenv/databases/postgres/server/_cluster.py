@@ -170,7 +170,7 @@ class Cluster:
         end = time.monotonic() + _STOP_SECONDS
         while self._is_kept():
             if time.monotonic() > end:
-                raise InputError(f"the server does not stop; see its log {self.place.log}")
+                raise InputError(f"the server did not stop; see its log, {self.place.log}")
             time.sleep(0.05)
         return True
 
@@ -200,7 +200,7 @@ class Cluster:
         end = time.monotonic() + _START_SECONDS
         while not self.is_running():
             if keeper.poll() is not None or time.monotonic() > end:
-                raise InputError(f"the PostgreSQL server does not start: {last_words(place.log)}")
+                raise InputError(f"the PostgreSQL server did not start: {last_words(place.log)}")
             time.sleep(0.01)
         return notes
 

@@ -219,7 +219,7 @@ class PostgresServer:
             raise InputError(f"no database {database!r} on the PostgreSQL server at {self.shown}")
         if _NO_CONNECTION_LEFT.search(text):
             raise ServerError(
-                f"the PostgreSQL server at {self.shown} has no connection left: lower --parallel, end other "
+                f"the PostgreSQL server at {self.shown} has no connections left: lower --parallel, end other "
                 "runs, or raise its max_connections"
             )
         raise _OutOfReachError(f"no connection to the PostgreSQL server at {self.shown}: {text}")
