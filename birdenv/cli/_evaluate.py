@@ -107,11 +107,11 @@ def pair_database(
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
-        raise InputError("--dsn names a PostgreSQL server: leave it out, or give --dialect postgres")
+        raise InputError("--dsn refers to a PostgreSQL server: leave it out, or give --dialect postgres")
     if dialect is None and dsn is not None and db is not None:
         raise InputError(
-            "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the folder of --db on the server of "
-            "--dsn, give --dialect postgres"
+            "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the --db folder on the --dsn "
+            "server, give --dialect postgres"
         )
     chosen = dialect or ("sqlite" if dsn is None else "postgres")
     if dsn is not None and db is None:

@@ -104,7 +104,7 @@ class Sampler:
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
-                raise InputError(f"the tasks of {self._arena.game.name} have no {field}")
+                raise InputError(f"{self._arena.game.name} tasks have no {field}")
             self._known[field] = [getattr(task, field) for task in public]
         return self._known[field]
 

@@ -78,7 +78,7 @@ def _own_files_only(folder: Path) -> Path:
         for path in (Path(place) / name for name in (*folders, *files)):
             if path.is_symlink():
                 raise InputError(
-                    f"{path} is a link, but commands write to the files of a run: copy the folder with cp -rL"
+                    f"{path} is a link, but commands write to a run's files: copy the folder with cp -rL"
                 )
             if not path.is_dir():
                 check_regular(path)

@@ -69,7 +69,7 @@ class Database:
     def _fault(self, error: sqlite3.Error) -> InputError:
         if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
             return InputError(f"{self.path}: cannot be opened here: copy its folder to where you can write")
-        return InputError(f"{self.path}: not a database of a study: {error}")
+        return InputError(f"{self.path} is not a study's database: {error}")
 
     def close(self) -> None:
         """Close the file."""

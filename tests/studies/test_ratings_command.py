@@ -52,4 +52,4 @@ def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
             and "24 rating" in ran.out
         )
     ran = birdenv("ratings", tmp_path / "a.csv", "--import", tmp_path / "a.csv")
-    assert ran.code == 2 and "--import needs exactly one folder" in ran.err
+    assert ran.code == 2 and "--import needs exactly one run or study folder" in ran.err

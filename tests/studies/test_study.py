@@ -113,7 +113,7 @@ def test_the_people_are_told_with_their_platform_ids_and_codes(tmp_path: Path) -
     assert (two["platform_id"], two["ending"], two["code"]) == ("prolific:b", "done", "C1")
     assert {one["dialogues"], two["dialogues"]} == {f"{stored.id}/{seat}" for seat in (0, 1)}
     assert two["since"] == "1970-01-01T00:16:41+00:00"
-    with pytest.raises(InputError, match="is not the folder of a study or of ratings"):
+    with pytest.raises(InputError, match="is not a study or rating folder"):
         list(people_rows(tmp_path / "elsewhere"))
 
 

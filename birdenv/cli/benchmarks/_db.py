@@ -301,7 +301,7 @@ def _own() -> Cluster:
     from birdenv.databases.postgres import DSN_VARIABLE, Cluster
 
     if os.environ.get(DSN_VARIABLE):
-        raise InputError(f"{DSN_VARIABLE} names another server, which birdenv does not start or stop")
+        raise InputError(f"{DSN_VARIABLE} refers to another server, which birdenv does not start or stop")
     return Cluster()
 
 

@@ -132,7 +132,7 @@ def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
     if example.scenario is None:
         raise InputError(
             f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
-            "name the file of scenarios with --scenarios"
+            "give the scenario file with --scenarios"
         )
     return example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"})
 

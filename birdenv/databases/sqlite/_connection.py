@@ -272,13 +272,13 @@ def text_fault(sql: str) -> QueryError | None:
             repeatable=True,
         )
     if "\0" in sql:
-        return QueryError("syntax", "the text holds a NUL character", repeatable=True)
+        return QueryError("syntax", "the text contains a NUL character", repeatable=True)
     if not sql.isascii():
         try:
             sql.encode()
         except UnicodeEncodeError:
             return QueryError(
-                "syntax", "the text holds a lone surrogate, which is not a character", repeatable=True
+                "syntax", "the text contains a lone surrogate, which is not a character", repeatable=True
             )
     if not sql[:1].isalpha() and not first_keyword(sql):
         return QueryError("syntax", _BLANK, repeatable=True)

@@ -78,7 +78,7 @@ def reference_block(report: RunReport) -> str:
         InputError: the game has no reference implementation that prints figures.
     """
     if not report.details.reference:
-        raise InputError(f"--reference: no reference implementation prints figures of {report.run.game}")
+        raise InputError(f"--reference: no reference implementation prints figures for {report.run.game}")
     return "\n".join(report.details.reference) + "\n"
 
 

@@ -77,7 +77,7 @@ def ratings(
 
 def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
-        raise InputError("--import needs exactly one folder of a run or a study")
+        raise InputError("--import needs exactly one run or study folder")
     found = joined(map(read_judgements, added))
     folder = rating_folder(sources[0])
     check_dialogues(folder, found)

@@ -29,7 +29,7 @@ def read_config(path: Path) -> StudyConfig:
     """
     record = read_json(path)
     if not isinstance(record, dict):
-        raise InputError(f"{path}: the configuration of a study must be a JSON object")
+        raise InputError(f"{path}: a study's configuration must be a JSON object")
     if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
         record = _without_nulls(record)
         _name_unused(path, record)

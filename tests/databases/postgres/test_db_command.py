@@ -111,7 +111,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
             ["load", "{}", "--from-sqlite", "--database", "mars"],
             "--database 'mars' is not available; available: north",
         ),
-        (["load", "{}"], "holds no dump: expected folders named <db>_template"),
+        (["load", "{}"], "contains no dump: expected folders named <db>_template"),
         (["verify", "--expect", "{}/none.json"], "none.json: no such file"),
         (["verify", "--expect", "{}/wrong.json"], "table 'town': expected a number of rows, found 'many'"),
         (["status", "--dsn", "mysql://nonsense"], "not a PostgreSQL connection string"),

@@ -128,7 +128,7 @@ def test_the_authors_folders_play_as_they_are(server: PostgresServer, tmp_path: 
     dump(tmp_path / place[3:], name)
     source = PostgresFolderSource(server, benchmark)
     assert names_of(source, name) == ["ivy"]
-    with pytest.raises(InputError, match=r"holds no SQLite database, but .*use --dialect postgres"):
+    with pytest.raises(InputError, match=r"contains no SQLite database, but .*use --dialect postgres"):
         open_source(benchmark)
 
 

@@ -329,8 +329,8 @@ def test_a_full_disk_is_told_and_nothing_is_kept(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: None, "holds no dump: expected folders named <db>_template"),
-        (lambda path: (path / "a_template").mkdir(), "holds no .sql file: the dump is incomplete"),
+        (lambda path: None, "contains no dump: expected folders named <db>_template"),
+        (lambda path: (path / "a_template").mkdir(), "contains no .sql file: the dump is incomplete"),
     ],
 )
 def test_a_folder_without_dumps_says_what_is_expected(

@@ -121,7 +121,7 @@ DIFFERENCES: dict[str, Difference] = {
         ("-- nothing",), error("there is no SQL statement in this text"), Answer()
     ),
     "a NUL character": Difference(
-        (NUL,), error("the text holds a NUL character"), error("the query contains a null character")
+        (NUL,), error("the text contains a NUL character"), error("the query contains a null character")
     ),
     "an unknown pragma": Difference(("PRAGMA foo",), error("PRAGMA foo is not allowed"), Answer()),
     "values above 10 MB": Difference(

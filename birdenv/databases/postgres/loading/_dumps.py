@@ -59,8 +59,8 @@ def find_dumps(path: Path) -> list[Dump]:
     files = [each for each in inside if each.suffix == ".sql" and each.is_file()]
     if not folders and not files:
         raise InputError(
-            f"{path} holds no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, or "
-            "one .sql file for each database (for SQLite files use --from-sqlite)"
+            f"{path} contains no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, "
+            "or one .sql file for each database (for SQLite files use --from-sqlite)"
         )
     dumps = [_folder_dump(each) for each in folders]
     dumps += [Dump(_db_id(each.stem), (each,), one_table_each=False) for each in files]
@@ -88,7 +88,7 @@ def _folder_dump(folder: Path) -> Dump:
     with file_errors(folder):
         files = sorted(each for each in folder.iterdir() if each.suffix == ".sql")
     if not files:
-        raise InputError(f"{folder} holds no .sql file: the dump is incomplete, fetch it again")
+        raise InputError(f"{folder} contains no .sql file: the dump is incomplete; fetch it again")
     return Dump(_db_id(folder.name), tuple(files), one_table_each=True)
 
 

@@ -94,9 +94,7 @@ def server_place(binaries: Binaries) -> ServerPaths:
     try:
         wanted = cache_folder().absolute()
     except RuntimeError:
-        raise InputError(
-            "this user has no home directory: set XDG_CACHE_HOME to a folder to write to"
-        ) from None
+        raise InputError("this user has no home directory: set XDG_CACHE_HOME to a writable folder") from None
     wanted /= f"postgres-{binaries.major}"
     account, maker = server_account(wanted / "data")
     if not account.can_reach(wanted / "data"):
