@@ -116,7 +116,7 @@ def test_unusable_arguments(birdenv: Command, runs: Path) -> None:
         birdenv("summary", runs / "a", "--plot", runs / "a" / "latest" / "runs.jsonl" / "x.png"), "written"
     )
     refused(birdenv("compare", runs / "a"), "at least two runs")
-    refused(birdenv("compare", runs / "a", runs / "c"), "two games")
+    refused(birdenv("compare", runs / "a", runs / "c"), "different games")
     (runs / "b" / "latest" / "config.json").write_text("{")
     refused(birdenv("compare", runs / "a", runs / "b"), "config.json")
 

@@ -70,7 +70,7 @@ def test_a_curriculum_goes_on_until_it_is_changed(env: Any, settings: dict[str, 
         ({"instance_id": 7}, "no task 7"),
         ({"instance_id": []}, "no task is left"),
         ({"weights": {}}, "unknown reset option 'weights'"),
-        ({"index": 0, "difficulty": "simple"}, "difficulty or index, not both"),
+        ({"index": 0, "difficulty": "simple"}, "either difficulty or index"),
     ],
 )
 def test_what_cannot_be_used_is_said(env: Any, options: dict[str, Any], why: str) -> None:

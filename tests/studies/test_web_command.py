@@ -228,8 +228,8 @@ def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
 
     config = StudyConfig()
     others = {
-        ("bargain", 2): r"begun with limit 1 \(now 2\)",
-        ("deal-or-no-deal", 1): "begun with bargain, not",
+        ("bargain", 2): r"started with limit 1 \(now 2\)",
+        ("deal-or-no-deal", 1): "started with bargain, not",
     }
     for game, limit in (("bargain", 1), *others):
         with study_arena(game, config, {"limit": limit}) as arena:

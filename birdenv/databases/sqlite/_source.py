@@ -173,7 +173,7 @@ class SqliteSource:
     def _unknown(self, db_id: str) -> str:
         if is_directory(self.root / db_id):
             return (
-                f"{self.root / db_id} holds no {db_id}.sqlite; if its database is on PostgreSQL, use "
+                f"{self.root / db_id} contains no {db_id}.sqlite; if its database is on PostgreSQL, use "
                 "--dialect postgres (in Python, dialect='postgres')"
             )
         names = self.names()

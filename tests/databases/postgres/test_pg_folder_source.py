@@ -134,7 +134,7 @@ def test_the_authors_folders_play_as_they_are(server: PostgresServer, tmp_path: 
 
 def test_a_folder_whose_databases_are_elsewhere_names_the_dialect(tmp_path: Path) -> None:
     (tmp_path / "alien").mkdir()
-    with pytest.raises(InputError, match=r"holds no alien\.sqlite; .* --dialect postgres"):
+    with pytest.raises(InputError, match=r"contains no alien\.sqlite; .* --dialect postgres"):
         open_source(tmp_path).check("alien")
 
 

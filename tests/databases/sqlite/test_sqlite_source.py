@@ -96,7 +96,7 @@ def test_an_unknown_id_says_what_the_directory_holds(source: SqliteSource, tmp_p
     with pytest.raises(InputError, match=r"no database 'shoop' in .*: it holds extra0, .*extra7 and 3 more"):
         source.path("shoop")
     (tmp_path / "databases" / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no empty\.sqlite"):
+    with pytest.raises(InputError, match=r"contains no empty\.sqlite"):
         source.path("empty")
 
 

@@ -115,7 +115,7 @@ def test_repeats_that_say_nothing_are_left_out_of_the_mean(tmp_path: Path) -> No
 def test_two_games_are_never_compared(tmp_path: Path) -> None:
     a = read_run(write_run(tmp_path / "a", [bird_record("x", True)]))
     b = read_run(write_run(tmp_path / "b", [dialogue_record("x")], game="c-interact"))
-    with pytest.raises(InputError, match=r"two games: bird \(A\) and c-interact \(B\)"):
+    with pytest.raises(InputError, match=r"different games: bird \(A\) and c-interact \(B\)"):
         compare([a, b], allow_different=True)
 
 
