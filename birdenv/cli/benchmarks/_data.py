@@ -290,7 +290,7 @@ def _verify(
     today: str | None = None,
 ) -> PreparationReport:
     if folder is not None and not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; give the folder of the databases with --dir")
+        raise InputError(f"{folder}: no such directory; give the database folder with --dir")
     source = None
     if folder is not None and oracle != "none":
         source = databases_in(folder, dialect, dsn)
