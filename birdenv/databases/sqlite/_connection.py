@@ -30,6 +30,7 @@ from birdenv.databases.sqlite._preparation import (
     bound_attached,
     bound_temporary,
     connect_virtual_tables,
+    modules_of,
     set_limits,
     use_table_functions,
     virtual_tables,
@@ -132,6 +133,7 @@ class GuardedConnection:
             private=private,
             lists_files=file is None,
             virtual_tables=frozenset(name.lower() for name in names),
+            modules=modules_of(connection) if private else (),
             file_bytes=0 if file is None else _TIMES_WRITTEN * (file.stat().st_size + GROWTH_BYTES),
         )
         self._can_read_tables = not private

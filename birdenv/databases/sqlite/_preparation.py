@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import suppress
 from typing import Final
@@ -75,6 +76,15 @@ def bound_attached(connection: sqlite3.Connection) -> None:
         if name not in ("main", "temp"):
             with suppress(UnicodeError):  # no statement can name it, so nothing is written to it
                 connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
+
+
+def modules_of(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of the modules of all virtual tables."""
+    declared = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    ).fetchall()
+    found = [re.search(r"\bUSING\s+(\w+)", sql, re.IGNORECASE) for (sql,) in declared]
+    return [match[1] if match else "" for match in found]
 
 
 def use_table_functions(connection: sqlite3.Connection) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -23,6 +23,10 @@ from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
 LARGEST_VALUE: Final = 10_000_000
 """Maximum size of a text or blob, and of one row of a table, in bytes."""
 
+_WHOLE_INDEX: Final = 1_000_000_000
+"""The same limit for modules that store a whole index as one value: SQLite's own limit."""
+
+_MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
 _TICK_INSTRUCTIONS: Final = 10_000  # instructions of SQLite's virtual machine between two checks of the clock
 
 SPILLED_BYTES: Final = 2**30
@@ -60,6 +64,7 @@ class StatementGuard:
             allowed.
         lists_files: whether SQL may read the paths of open files.
         virtual_tables: the names of all virtual tables in lower case; empty for a private copy.
+        modules: the modules of the virtual tables of a private copy.
         file_bytes: maximum number of bytes that a statement may write to the database's own file.
 
     Attributes:
@@ -80,6 +85,7 @@ class StatementGuard:
         private: bool,
         lists_files: bool = True,
         virtual_tables: frozenset[str] = frozenset(),
+        modules: Iterable[str] = (),
         file_bytes: int = 0,
     ) -> None:
         self._connection = connection
@@ -100,6 +106,8 @@ class StatementGuard:
         self.refusal: Refusal | None = None
         self.wants_temporary = self.has_temporary = False
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+        for module in modules:
+            self._make_room_for(module)
         connection.set_authorizer(self._authorize)
         connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
 
@@ -216,10 +224,16 @@ class StatementGuard:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
         self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
+        if action == sqlite3.SQLITE_CREATE_VTABLE:
+            self._make_room_for(second or "")
         return sqlite3.SQLITE_OK
 
     def _refuse(self, sentence: str, *, on_a_copy: bool = False) -> None:
         self.refusal = self.refusal or Refusal(sentence, on_a_copy)
+
+    def _make_room_for(self, module: str) -> None:
+        if module.lower() in _MODULES_OF_WHOLE_INDEXES:
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _WHOLE_INDEX)
 
 
 def _written_bytes() -> int | None:

@@ -33,17 +33,12 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 class HeardAnswer:
     """An answer from the user, with details from the private log.
 
-        Attributes:
-            text: the answer as the agent hears it.
-            call: how the user classified the question, from the private log.
-            target: the term or segment that the question was about, from the private log.
-    <<<<<<< HEAD
-            guard: why the leak guard stopped the answer, from the private log; empty if the answer passed.
-            faults: the number of faults that the user's model made in this answer, keyed by kind.
-    =======
-            guard: why the leak guard stopped the answer, from the private log; empty if it did not.
-            faults: the number of mistakes that the user's model made in this answer, by kind.
-    >>>>>>> eng1
+    Attributes:
+        text: the answer as the agent hears it.
+        call: how the user classified the question, from the private log.
+        target: the term or segment that the question was about, from the private log.
+        guard: why the leak guard stopped the answer, from the private log; empty if it did not.
+        faults: the number of mistakes that the user's model made in this answer, by kind.
     """
 
     text: str

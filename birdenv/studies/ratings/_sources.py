@@ -60,7 +60,8 @@ def check_dialogues(folder: Path, judgements: Judgements) -> None:
     if exists(folder / _ROUND) and not exists(folder / _STUDY):
         return
     known = {dialogue.name for dialogue in read_dialogues(folder)}
-    unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in known), None)
+    named = known | {name.partition("/")[0] for name in known}  # transcripts have no "/REPEAT"
+    unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in named), None)
     if unknown is not None:
         raise InputError(
             f"{folder} has no dialogue {unknown!r}, which the file rates; it has {listed(sorted(known))}"
