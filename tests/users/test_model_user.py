@@ -258,7 +258,7 @@ def test_choices_are_ids_or_terms_and_exactly_one(brief: Brief) -> None:
 def test_a_game_without_such_a_seat_is_named(server: Start) -> None:
     from birdenv.users.model_user import one_prompt_user
 
-    with make_game("bird") as arena, pytest.raises(InputError, match="not bird"):
+    with make_game("bird") as arena, pytest.raises(InputError, match="not in bird"):
         dialogue = arena.start(arena.ids[0])
         one_prompt_user("m", arena.context(dialogue, arena.ids[0], 0))
 
