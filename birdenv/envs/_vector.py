@@ -34,7 +34,7 @@ def mask_of_batch(mask: Any, count: int) -> _Bools:
     """Return the option `reset_mask` as an array for `count` environments. None selects all environments.
 
     Raises:
-        InputError: the mask has a wrong shape or type.
+        InputError: the mask has the wrong shape or type.
     """
     if mask is None:
         return np.ones(count, dtype=np.bool_)

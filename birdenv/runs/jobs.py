@@ -58,7 +58,8 @@ class JobResult(NamedTuple):
     """The result of a job, as plain values.
 
     Attributes:
-        records: the record of the episode for each stream of the run folder; None if the run has to end.
+        records: the episode's record for each record file (stream) of the run folder; None if the run has to
+            end.
         calls: the model calls of the episode; empty if the job was played in the run's process, which has
             already recorded them.
         ended: why the whole run has to end; empty if it can go on.

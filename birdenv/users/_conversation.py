@@ -98,7 +98,7 @@ class Conversation:
         return parts
 
     def remember(self, choice: Choice) -> None:
-        """Record that the question with this choice was answered."""
+        """Record that a question was answered. `choice` is what the question was understood to be about."""
         if choice.tells and choice.target:
             self.told.append(choice)
 

@@ -156,9 +156,10 @@ class Lexicon:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (key, string) for each short string in JSON data.
+    """Yield (key, string) for each string of 3 to 60 characters in JSON data.
 
-    In a list of things with values, the key is the rank of the thing: `thing 1` is the most valuable.
+    The key is the name of the field that contains the string; `name` is the key of `value` itself. In a list
+    of items that have a value, the key of each item's name is its rank: `thing 1` is the most valuable item.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():

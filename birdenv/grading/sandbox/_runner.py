@@ -169,9 +169,9 @@ def run_test_cases(
     error, and whether there was a timeout. `ex_base` runs the SQL of both sides, compares their rows by
     `compare_strict`, and returns 1 or 0. Tests can use `conn` only as an argument of these functions.
 
-    Errors in the code of a test count as `failed`. To find out whether the tests are to blame, run them on
-    the gold's state first, and use `judged`. Several threads may run tests at the same time, each on its own
-    database. Raises `InputError` if no process can be started.
+    Errors in the code of a test count as `failed`. To find out whether the tests are to blame, run them
+    first on the database state that the gold SQL leaves, and use `judged`. Several threads may run tests at
+    the same time, each on its own database. Raises `InputError` if no process can be started.
     """
     problems = parse_test_cases(sources) if sources else ["there are no test cases"]
     if problems:

@@ -79,7 +79,7 @@ class Files:
     Attributes:
         root: the directory of the databases.
         file: the single file that all database ids refer to; None for a directory of databases.
-        image: the kind of private copy for an episode that writes.
+        image: how to make the private copy of a database for an episode that writes.
         today: the fixed date that SQL sees as the current date; None for the real date.
     """
 

@@ -51,8 +51,8 @@ def read_adk_file(path: Path) -> OfficialResults:
     """Read the results in the service's `eval_<mode>.json`.
 
     The reward of a result may contradict the flags `phase1_passed` and `phase2_passed`, because the service
-    can reward one phase twice. Such a reward is replaced by the lowest reward that the flags allow. That is
-    the reward of a first attempt if a whole phase was rewarded twice, and otherwise of a debug attempt.
+    can reward one phase twice. Such a reward is replaced by the lowest reward that the flags allow: if the
+    full reward of a phase was given twice, the reward of a first attempt; otherwise, of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.

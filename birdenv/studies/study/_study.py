@@ -121,7 +121,7 @@ class Study:
 
         If all answers are right, the person goes to the waiting room. The second failed attempt ends the
         person's participation. `answers` maps the index of each question to the index of the chosen option.
-        To count a form that is sent twice only once, pass `number`: the index of its attempt, from 0.
+        Pass `number`, the zero-based index of the attempt, so that a form submitted twice is counted once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -171,7 +171,7 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Send a person whose dialogue did not count back to the waiting room."""
+        """Return a person to the waiting room, because their dialogue did not count."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")

@@ -52,7 +52,8 @@ _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
     """Return the first tool call in a model's output, as text and as a move, or None if there is none.
 
-    A question or a submission takes precedence over a tool call, as in the published scripts.
+    Also return None if the output contains a question or a submission, because these take precedence over
+    tool calls, as in the published scripts.
 
     Args:
         text: the output.

@@ -35,7 +35,7 @@ class Question:
         text: the normalised text, for comparisons.
         spaced: the words as one string, with a single space before and after each word.
         words: the words.
-        said: the words, with the groups of phrases that occur in them.
+        said: the words, with the phrase groups that occur in the question (see `Said`).
         stems: the stems of the words.
         content: the stems of the words that are not stop words.
         kinds: the kinds of thing that the question asks for.
