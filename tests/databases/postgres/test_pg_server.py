@@ -263,7 +263,7 @@ def test_what_does_not_start_says_why(cache: Path) -> None:
         cluster = Cluster()
     cluster.stop()
     (cluster.place.data / "global" / "pg_control").unlink()
-    with pytest.raises(InputError, match=r"does not start: .*pg_control"):
+    with pytest.raises(InputError, match=r"did not start: .*pg_control"):
         find_server()
 
 
