@@ -29,7 +29,7 @@ from birdenv.tasks.interact.rewards import RewardScheme, reward, told_points
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
 from birdenv.tasks.sql._settings import today_words
 from birdenv.tasks.sql._words import ANSWERING_WORDS
-from birdenv.tasks.sql.markup_reading import NO_SQL, expected_sql
+from birdenv.tasks.sql.markup_reading import NO_SQL, SQL_EXPECTED
 from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
@@ -258,7 +258,7 @@ class InteractRules(Rules):
             return self._break(grade.status)
         reply = self._judged(sql, grade)
         if sql == NO_SQL:
-            return replace(reply, text=f"{expected_sql(self.task.private.brief.dialect)} {reply.text}")
+            return replace(reply, text=f"{SQL_EXPECTED} {reply.text}")
         return reply
 
     def _follow_up_query(self) -> str | None:

@@ -16,6 +16,9 @@ TURN = "### Turn "
 NO_SQL = "ERROR!"
 """The text that is submitted if a model's output contains no SQL, as in the published scripts."""
 
+SQL_EXPECTED = "No SQL was found in your message. Write it as a fenced code block between <t> and </t>."
+"""The message to a model whose output contains no SQL. Prompts differ in the language name of the block."""
+
 _TOOLS: Final = {action.name: action for action in (EXECUTE_SQL, *READING_TOOLS)}
 
 
@@ -112,11 +115,6 @@ def fence_of(dialect: str) -> str:
     'postgresql'
     """
     return _FENCES[dialect][0]
-
-
-def expected_sql(dialect: str) -> str:
-    """Return the message that tells a model that its output contains no readable SQL."""
-    return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:

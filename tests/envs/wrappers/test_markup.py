@@ -145,7 +145,7 @@ def test_where_no_question_is_left_every_output_is_a_submission(
 def test_what_holds_no_sql_is_told_what_was_expected(c_interact: Make) -> None:
     env, _ = _started(c_interact)
     prompt, *_ = env.step("<t>I would count them.</t>")
-    assert "No SQL was found in that. Expected: <t>```sqlite your SQL ```</t>." in prompt
+    assert "No SQL was found in your message. Write it as a fenced code block between <t> and </t>." in prompt
 
 
 def test_a_postgresql_environment_asks_for_its_own_fence(c_interact: Make) -> None:
