@@ -1,4 +1,4 @@
-"""Check the questions that a page asks, and read the answers from its form."""
+"""Check survey questions, and parse the answers that people give to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Read an answer from a form: a step on the scale, a text, or None if the question was not answered.
+    """Parse an answer from a form: a step on the question's scale, or a text. No answer becomes None.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.
@@ -37,7 +37,12 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Read an answer in words; the result is None if the question was not answered.
+    """Validate an answer in words, and return it stripped, or None if it is empty.
+
+    Args:
+        text: the question, for error messages.
+        given: the answer.
+        required: True to reject an empty answer.
 
     Raises:
         InputError: a required answer is missing, or an answer is too long.
@@ -51,7 +56,7 @@ def read_words(text: str, given: str, required: bool) -> str | None:
 
 
 def check_questions(questions: Iterable[SurveyQuestion]) -> None:
-    """Check that questions can be shown on one page.
+    """Check that questions can be asked together on one page.
 
     Raises:
         ValueError: a name occurs twice or is already a field of the page, a scale has one step or too many

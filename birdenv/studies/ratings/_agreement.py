@@ -1,6 +1,6 @@
 """Compute inter-rater agreement and mean answers.
 
-The rated units are dialogues, or single seats of dialogues.
+A rated unit is a dialogue, or one seat in a dialogue.
 """
 
 from __future__ import annotations
@@ -187,13 +187,13 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return the number of times that each answer was given, sorted by answer."""
+    """Return how often each answer was given, in the order of the answers."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Return the ratings, keyed by question. Questions are in the order of their first ratings."""
+    """Group ratings by question, in the order in which the questions first occur."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

@@ -1,4 +1,4 @@
-"""Rank players by pairwise comparisons: strengths, ranks and their intervals."""
+"""Rank players by pairwise comparisons, with confidence intervals for strengths and ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEAR: Final = 1e-7
 
 
 class RankedPlayer(NamedTuple):
-    """One player in a ranking.
+    """A player's position in a ranking.
 
     Attributes:
         player: the name of the player.
@@ -49,7 +49,7 @@ class Ranking(NamedTuple):
 
     Attributes:
         standings: the players with their strengths and ranks.
-        tie: the share of comparisons that are ties.
+        tie: the share of comparisons that ended in a tie.
         resampled: the units that were resampled for the intervals: `comparisons` or `raters`.
         left_out: the number of comparisons that were ignored because they compared a player with itself.
         why: the reason why there is no ranking; empty if there is a ranking.
@@ -82,10 +82,10 @@ class Ranking(NamedTuple):
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     """Rank players with the Bradley-Terry model (1952). A tie counts as half a win for each player.
 
-    Intervals are percentiles of resamples. With at least ten raters, raters are resampled with all their
-    choices, because the choices of one person are not independent; otherwise, comparisons are resampled. A
-    player that always won or never won has a rank but no strength. Players have neither a rank nor a strength
-    if no chain of wins and ties connects them.
+    Confidence intervals are bootstrap percentiles. With at least ten raters, raters are resampled with all
+    their choices, because the choices of one person are not independent; otherwise, comparisons are
+    resampled. A player that won all or none of its comparisons has a rank but no strength. Players have
+    neither a rank nor a strength if no chain of wins and ties connects them.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)

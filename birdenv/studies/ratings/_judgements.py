@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows in a file as pairs of a row's position, described for error messages, and the row.
+    """Yield each row in a file with a description of the row's position, for error messages.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -158,7 +158,7 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Return the judgements in a file. Its columns show whether it contains ratings or comparisons.
+    """Return the ratings or comparisons in a file. The names of the columns determine the type.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
@@ -209,8 +209,8 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 def joined(several: Iterable[Judgements]) -> Judgements:
     """Combine judgements from several sources. A judgement that occurs in several sources counts once.
 
-    A source may contain the same comparison several times, if a rater judged two dialogues repeatedly. The
-    comparison then counts as often as in the source that contains it most often.
+    If a rater compared two dialogues repeatedly, a source contains the same comparison several times. The
+    number of copies in the result is then the maximum over the sources.
 
     Raises:
         InputError: a rater gave two answers to the same question.

@@ -1,4 +1,4 @@
-"""Compute rating and comparison statistics, and show them as text, JSON or a plot."""
+"""Compute statistics about ratings and comparisons, and show them as text, JSON or a plot."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class QuestionReport:
         dialogues: the number of rated dialogues.
         raters: the number of raters.
         level: the level of measurement for alpha.
-        answers: the number of times that each answer was given.
-        over_dialogues: the mean answer, with an interval over dialogues.
-        over_raters: the mean answer, with an interval over raters.
+        answers: how often each answer was given.
+        over_dialogues: the mean answer, with a confidence interval over dialogues.
+        over_raters: the mean answer, with a confidence interval over raters.
         alpha: Krippendorff's alpha.
         kappa: Fleiss' kappa.
         systems: the mean answer for each system; empty if the ratings name no systems.
@@ -187,7 +187,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
 
 
 def rating_plot(report: RatingReport) -> bytes:
-    """Plot means and strengths with their intervals, and return the bytes of a PNG file.
+    """Plot means and strengths with confidence intervals, and return the plot as PNG data.
 
     Raises:
         InputError: matplotlib is not installed, or no statistic is defined.

@@ -1,4 +1,4 @@
-"""Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`."""
+"""Read a study's configuration in birdenv's format or in any variant of CoCoA's `app_params.json`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:
-    """Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`.
+    """Read a study's configuration in birdenv's format or in any variant of CoCoA's `app_params.json`.
 
     Raises:
         InputError: the file cannot be used.
@@ -101,7 +101,7 @@ class AppParams(_Params):
     models: Mapping[str, _AgentModel] = Field(default_factory=dict)
 
     def study(self, path: Path) -> dict[str, Any]:
-        """Return the study's configuration as JSON data in our own format.
+        """Convert the parameters to a study configuration in birdenv's format, as JSON data.
 
         Raises:
             InputError: a limit or a quota is missing.

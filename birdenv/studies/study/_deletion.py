@@ -1,4 +1,4 @@
-"""Delete the data of a person who withdraws from a study, including the person's dialogues."""
+"""Delete the data of people who withdraw from a study."""
 
 from __future__ import annotations
 
