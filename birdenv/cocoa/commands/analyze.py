@@ -1,4 +1,4 @@
-"""`birdenv analyze`: statistics about dialogues from runs, studies and files, and a page to browse them."""
+"""`birdenv analyze`: compute statistics about recorded dialogues, and write an HTML page to browse them."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_player(
 
 
 def predicted_moves(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
-    """Measure how well a player predicts the moves in recorded dialogues, and print its time per move."""
+    """Measure how well a player predicts recorded moves, and print the player's time per move."""
     from birdenv.cocoa.player_evaluation import predict_moves
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
@@ -152,7 +152,7 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 
 
 def print_table(title: str, figures: Mapping[str, Any]) -> None:
-    """Print a title and the figures that are defined, one figure per line."""
+    """Print a title and the defined results, one per line."""
     print(f"\n{title}")
     for name, value in figures.items():
         shown = _shown(value)

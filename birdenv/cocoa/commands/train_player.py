@@ -1,4 +1,4 @@
-"""`birdenv train-player`: train players on recorded dialogues, or by letting them play."""
+"""`birdenv train-player`: train players on recorded dialogues or in self-play."""
 
 from __future__ import annotations
 

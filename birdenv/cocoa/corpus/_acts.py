@@ -1,4 +1,4 @@
-"""Classify moves as dialogue acts with rules, as CoCoA's analysis does."""
+"""Classify moves as dialogue acts, with rules like those of CoCoA's analysis."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> 
 
 
 def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return how often acts and sequences of acts occur, and how predictable the next act is.
+    """Count acts and act sequences, and measure with entropies how predictable acts are.
 
     Args:
         sequences: a list for each dialogue, with one string per move that names the move's acts, such as

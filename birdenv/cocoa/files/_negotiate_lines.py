@@ -1,4 +1,4 @@
-"""Read end-to-end-negotiator's line formats: each line is a DealOrNoDeal dialogue as one seat saw it.
+"""Read end-to-end-negotiator's line formats, in which a line is a DealOrNoDeal dialogue seen by one seat.
 
 A line of `data.txt` has counts and values, the messages, the selection, the reward, `agree` or `disagree`,
 and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts between tags.
@@ -56,10 +56,10 @@ def has_lines(path: Path) -> bool:
 
 
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
-    """Return the dialogues in a file in CoCoA's format, without duplicates.
+    """Read the dialogues in a file, and return them in CoCoA's format, without duplicates.
 
-    A dialogue's id is computed from both seats' knowledge and messages. Therefore, the same
-    dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
+    The id of a dialogue is computed from both seats' knowledge and messages, so the same dialogue has the
+    same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
         InputError: the file cannot be read, or a line is malformed.

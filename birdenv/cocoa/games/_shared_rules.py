@@ -57,7 +57,7 @@ class ScenarioSettings(Settings):
         return file_identity(*(Path(path) for path in paths if path is not None))
 
     def generated(self) -> list[Scenario]:
-        """Generate the scenarios to use if no file is set.
+        """Generate scenarios, for use if no scenario file is set.
 
         Raises:
             InputError: a file or a setting cannot be used.
@@ -75,7 +75,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for scenarios that are generated or lack attributes; by default, None."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 
@@ -152,7 +152,7 @@ class TwoSeats(Rules):
 
 
 class ScenarioTasks(TaskList):
-    """Tasks that consist of one scenario each.
+    """A list of tasks, each with one scenario.
 
     Players see only the public part of a scenario. Transcripts contain the whole scenario.
 

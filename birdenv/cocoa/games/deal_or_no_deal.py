@@ -116,10 +116,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it.
-
-        A seat sees that its partner has selected a share, but not which share.
-        """
+        """Return an event as a seat may see it: the share that the partner has selected is hidden."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -149,7 +146,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """A kind of thing: its name, how many there are, and what each is worth to the seat."""
+    """A kind of thing, with its name, its count, and the value of one such thing to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -198,7 +195,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
+    """Load the tasks from a scenario file, or generate scenarios if the settings name no file.
 
     Raises:
         InputError: a file or a setting cannot be used.

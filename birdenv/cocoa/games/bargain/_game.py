@@ -209,7 +209,7 @@ class BargainSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
+    """Load the tasks from a scenario file, or generate scenarios if the settings name no file.
 
     Raises:
         InputError: a file or a setting cannot be used.
