@@ -1,4 +1,4 @@
-"""The random choice of an episode's task, with equal or different probabilities."""
+"""Draw the task for an episode at random, with equal or different probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESET_OPTIONS: Final = (*_WEIGHED, "index")
 
 
 class Sampler:
-    """A source of random tasks from an arena.
+    """Draws random tasks from an arena.
 
     Args:
         arena: the arena with the tasks.
@@ -42,14 +42,14 @@ class Sampler:
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Return the id of a random task. If there are no `options`, the class argument `sampling` applies.
+        """Return the id of a random task. Without `options`, the class argument `sampling` applies.
 
         Args:
             rng: the random generator.
             options: the reset options that select tasks: the keys of `sampling`, or `index`.
 
         Raises:
-            InputError: an option or a task is not known, or `index` is out of range.
+            InputError: an option or a task is unknown, or `index` is out of range.
         """
         ids, sums = self._ids, self._sums
         if given := _given(options):
@@ -117,7 +117,7 @@ class Sampler:
 
 
 def checked_index(index: Any, count: int) -> int:
-    """Return `index` as an int, after checking that it is the index of one of `count` tasks.
+    """Return `index` as an int if it is an index into a sequence of `count` tasks.
 
     Raises:
         InputError: the index is not a whole number, or is out of range.
