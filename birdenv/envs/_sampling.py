@@ -74,7 +74,7 @@ class Sampler:
             weights = [w * by_name.get(n, 0.0) for w, n in zip(weights, self._names(field), strict=True)]
         left = [(name, weight) for name, weight in zip(ids, weights, strict=True) if weight]
         if not left:
-            raise InputError(f"no task is left to draw: {', '.join(f'{k}={v!r}' for k, v in given.items())}")
+            raise InputError(f"no task can be drawn with {', '.join(f'{k}={v!r}' for k, v in given.items())}")
         even = len({weight for _, weight in left}) == 1
         return [name for name, _ in left], [] if even else list(accumulate(weight for _, weight in left))
 
@@ -97,14 +97,16 @@ class Sampler:
             if not isinstance(name, str) or name not in known:
                 what = "task" if field == "instance_id" else field
                 have = listed(list(dict.fromkeys(self._names(field))))
-                raise InputError(f"no {what} {name!r}; this environment has {have}")
+                raise InputError(f"there is no {what} {name!r}; this environment has {have}")
 
     def _names(self, field: str) -> Sequence[Any]:
         """Return the value of a field for each task, in the order of the tasks."""
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
-                raise InputError(f"{self._arena.game.name} tasks have no {field}")
+                raise InputError(
+                    f"the tasks of {self._arena.game.name} have no {field}: leave this option out"
+                )
             self._known[field] = [getattr(task, field) for task in public]
         return self._known[field]
 
@@ -124,7 +126,7 @@ def checked_index(index: Any, count: int) -> int:
     """
     is_whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
     if not is_whole or not 0 <= index < count:
-        raise InputError(f"no task at index {index!r}; this environment has 0 to {count - 1}")
+        raise InputError(f"there is no task with the index {index!r}: use 0 to {count - 1}")
     return int(index)
 
 

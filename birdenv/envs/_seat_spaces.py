@@ -66,8 +66,8 @@ class SeatSpaces:
         instruction, message, legal, gauges = view.instruction, view.message, view.legal, view.gauges
         if len(instruction) > INSTRUCTION_LENGTH:
             raise BenchmarkError(
-                f"the instruction of this task has {len(instruction)} characters, more than"
-                f" {INSTRUCTION_LENGTH}"
+                f"the instruction of this task has {len(instruction)} characters, but at most"
+                f" {INSTRUCTION_LENGTH} are allowed: leave out the task"
             )
         masks = self._masks.get(legal)
         if not masks:
@@ -130,7 +130,9 @@ class SeatSpaces:
             given = (
                 f"the keys {', '.join(map(str, action))}" if isinstance(action, Mapping) else _shown(action)
             )
-            raise InvalidAction(f"an action is a dict of {', '.join(fields)}, or a birdenv.Move; got {given}")
+            raise InvalidAction(
+                f"an action must be a dict with the keys {', '.join(fields)}, or a birdenv.Move; got {given}"
+            )
         for name, space in fields.items():
             value = action[name]
             if isinstance(space, UnicodeText):
@@ -141,7 +143,9 @@ class SeatSpaces:
             else:
                 fits, expected = _is_number(value), "a number from 0 to 1 in an array of shape (1,)"
             if not fits:
-                raise InvalidAction(f"{name!r} of an action must be {expected}; got {_shown(value)}")
+                raise InvalidAction(
+                    f"the value of {name!r} in an action must be {expected}; got {_shown(value)}"
+                )
 
 
 def _is_place(value: Any, count: int) -> bool:

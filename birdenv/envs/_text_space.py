@@ -145,7 +145,9 @@ def _equivalent(space_1: SpaceAsText[Any], space_2: Space[Any]) -> bool:
 
 @flatdim.register(SpaceAsText)
 def _flatdim(space: SpaceAsText[Any]) -> int:
-    raise ValueError(f"{space} cannot be flattened: a text is not a vector; compute features of it first")
+    raise ValueError(
+        f"{space} cannot be flattened, because text is not a vector: compute numeric features first"
+    )
 
 
 @flatten_space.register(SpaceAsText)

@@ -26,7 +26,7 @@ def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
     if len(seeds) != count:
-        raise InputError(f"give one seed, or {count} seeds; got {len(seeds)}")
+        raise InputError(f"seed must be a number or a list of {count} seeds; got {len(seeds)} seeds")
     return seeds
 
 
@@ -83,7 +83,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         known = {mode.value: mode for mode in _MODES} | {mode: mode for mode in _MODES}
         if autoreset_mode not in known:
             raise InputError(
-                f"autoreset_mode {autoreset_mode!r} is not possible here; use 'SameStep' or 'Disabled', or "
+                f"autoreset_mode {autoreset_mode!r} is not supported: use 'SameStep', 'Disabled' or "
                 "gymnasium.make_vec(..., vectorization_mode='sync')"
             )
         self._autoreset = known[autoreset_mode]
@@ -145,10 +145,10 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             given = list(actions if listed else iterate(self.action_space, actions))
         except (TypeError, KeyError, IndexError, ValueError):
             raise InvalidAction(
-                f"give a list of {self.num_envs} actions, or a member of action_space; got {actions!r:.60}"
+                f"expected a list of {self.num_envs} actions or a member of action_space, got {actions!r:.60}"
             ) from None
         if len(given) != self.num_envs:
-            raise InvalidAction(f"give {self.num_envs} actions; got {len(given)}")
+            raise InvalidAction(f"expected {self.num_envs} actions, got {len(given)}")
         rewards = np.zeros(self.num_envs)
         terminations, truncations = (np.zeros(self.num_envs, dtype=np.bool_) for _ in range(2))
         infos: dict[str, Any] = {}

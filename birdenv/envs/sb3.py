@@ -62,7 +62,9 @@ class CandidatesVecEnv(VecEnv):
             InputError: reset options were set, which are not supported.
         """
         if any(self._options):
-            raise InputError("a batch has no reset options: choose tasks and prices when you make it")
+            raise InputError(
+                "reset options are not supported: choose tasks and prices when you make the batch"
+            )
         seeds = [seed if seed is None else int(seed) for seed in self._seeds]
         observation, infos = self.batch.reset(seed=seeds)
         self._reset_seeds()
@@ -100,7 +102,9 @@ class CandidatesVecEnv(VecEnv):
             AttributeError: `method_name` names a different method.
         """
         if method_name != "action_masks":
-            raise AttributeError(f"the episodes of a batch have no method {method_name!r}, only action_masks")
+            raise AttributeError(
+                f"the method {method_name!r} is not supported: only action_masks can be called"
+            )
         masks = self.batch.action_masks()
         return [masks[i] for i in self._get_indices(indices)]
 
@@ -110,7 +114,9 @@ class CandidatesVecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raise `NotImplementedError`, because all episodes in the batch share their attributes."""
-        raise NotImplementedError("the episodes of a batch share their attributes")
+        raise NotImplementedError(
+            "an attribute cannot be set for an episode, because all episodes in the batch share it"
+        )
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return True for `Monitor`, because `info` already contains the `episode` entry of `Monitor`."""

@@ -240,7 +240,7 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, cost=cost)
         gymnasium.Wrapper.__init__(self, env)
         if not cost >= 0:
-            raise InputError(f"the cost of a turn must be a number, 0 or more, got {cost!r}")
+            raise InputError(f"cost must be at least 0, got {cost!r}")
         self._cost = cost
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:

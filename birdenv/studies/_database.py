@@ -68,7 +68,7 @@ class Database:
 
     def _fault(self, error: sqlite3.Error) -> InputError:
         if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
-            return InputError(f"{self.path}: cannot be opened here: copy its folder to where you can write")
+            return InputError(f"{self.path} is in a read-only folder: copy the folder to a writable place")
         return InputError(f"{self.path} is not a study's database: {error}")
 
     def close(self) -> None:
@@ -112,7 +112,9 @@ class Database:
         try:
             return None if text is None else json.loads(text)
         except ValueError:
-            raise InputError(f"{self.path}: a row is damaged: {str(text)[:40]!r} is not JSON") from None
+            raise InputError(
+                f"{self.path} is damaged: it contains {str(text)[:40]!r} instead of JSON"
+            ) from None
 
     def _run(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with closing(self._db.execute(sql, values)) as cursor:

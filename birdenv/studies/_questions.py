@@ -65,13 +65,17 @@ def check_questions(questions: Iterable[SurveyQuestion]) -> None:
     seen: set[str] = set()
     for each in questions:
         if each.name in _OWN_FIELDS:
-            raise ValueError(f"{each.name!r} cannot be a name: the page has a field with that name")
+            raise ValueError(
+                f"a question cannot have the name {each.name!r}: the page already uses that name"
+            )
         if each.name in seen:
             raise ValueError(f"two questions have the name {each.name!r}")
         if each.scale != 0 and not 2 <= each.scale <= _LARGEST_SCALE:
             raise ValueError(
-                f"{each.name}: the scale is {each.scale}; it must be 0 (text) or 2 to {_LARGEST_SCALE}"
+                f"the scale of {each.name!r} is {each.scale}: use 0 (text) or 2 to {_LARGEST_SCALE}"
             )
         if each.about not in _ABOUT:
-            raise ValueError(f"{each.name}: about is {each.about!r}; it must be one of {', '.join(_ABOUT)}")
+            raise ValueError(
+                f"`about` of the question {each.name!r} is {each.about!r}: use {', '.join(_ABOUT)}"
+            )
         seen.add(each.name)

@@ -260,7 +260,7 @@ def add_consent(
     async def consent(request: Request) -> Response:
         id, fields = await read_form(request, doors)
         if not is_known(id) and not newcomers.take(_address_of(request)):
-            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
+            raise HTTPException(429, "Too many people are joining at once. Please try again in a minute.")
         platform = platform_of(fields)
         try:
             admitted = agree(id, external_of(platform), platform)

@@ -68,7 +68,7 @@ class Transcripts:
                 self.arena.close()
                 raise InputError(
                     f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
-                    f"{game.name} has no such task: pass the settings with which it was played"
+                    f"{game.name} has no such task: give the settings of the dialogue's run or study"
                 )
 
     def __enter__(self) -> Transcripts:
@@ -147,4 +147,4 @@ def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
             return make_game(game, scenarios=str(path), **limits)
         except InputError as error:
             why = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"these are not dialogues of {game.name}: {why}") from None
+            raise InputError(f"the dialogues do not belong to {game.name}: {why}") from None

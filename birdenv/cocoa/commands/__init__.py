@@ -11,7 +11,7 @@ ANALYZE: Final = Command(
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
-    "Write scenarios: generated ones, or the tasks of a benchmark.",
+    "Write generated scenarios, or the tasks of a benchmark, to a file.",
     group="Data",
     takes_settings=True,
 )

@@ -27,7 +27,7 @@ Data = Annotated[
 ]
 Scenarios = Annotated[
     Path | None,
-    typer.Option("--scenarios", help="File of scenarios, for dialogues that contain only scenario ids."),
+    typer.Option("--scenarios", help="Scenario file, for dialogues that contain only scenario ids."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for random choices.")]
 

@@ -138,7 +138,8 @@ class Analysis:
             lines += ["", self.ratings.text().rstrip()]
         lines += [
             "",
-            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, or else bootstrap.",
+            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, "
+            "otherwise bootstrap.",
             rule("="),
         ]
         return "\n".join(lines) + "\n"

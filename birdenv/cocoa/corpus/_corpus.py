@@ -122,7 +122,7 @@ def _is_refused(event: Event) -> bool:
 
 
 def read_dialogues(path: Path) -> list[CorpusDialogue]:
-    """Return the finished dialogues in a file, in a run, or in a different kind of folder, such as a study.
+    """Return the finished dialogues in a file, a run, or another folder with dialogues, such as a study.
 
     Raises:
         InputError: the file or the folder cannot be read.

@@ -12,7 +12,7 @@ from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
 from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, stages
 from birdenv.statistics import Ratio, number
 
-NO_TYPING: Final = "the beginning of typing was not recorded with the same clock"
+NO_TYPING: Final = "no start times of typing were recorded with the same clock"
 FRIENDS: Final = ("mutual-friends",)
 
 
@@ -191,7 +191,7 @@ def _no_seconds(readings: Sequence[MeasuredDialogue]) -> str:
 def _no_questions(readings: Sequence[MeasuredDialogue]) -> str:
     if any(each.dialogue.counts for each in readings):
         return "the simulated user answered no question"
-    return "what was asked is only in the private record of a run, not in studies or files"
+    return "questions are recorded only in the private records of runs"
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:

@@ -1,8 +1,8 @@
 """Read end-to-end-negotiator's line formats, in which a line is a DealOrNoDeal dialogue seen by one seat.
 
-A line of `data.txt` has counts and values, the messages, the selection, the reward, `agree` or `disagree`,
-and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts between tags.
-Usually there is a line for each seat; the lines of one dialogue become one record.
+A line in `data.txt` contains counts and values, the messages, the selection, the reward, `agree` or
+`disagree`, and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts
+between tags. Usually there is a line for each seat. The lines for a dialogue are combined into one record.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
         view = _view(line.strip())
         if view is None:
             raise InputError(
-                f"{path}: line {number} is not a dialogue of DealOrNoDeal in end-to-end-negotiator's format"
+                f"{path}: line {number} is not a DealOrNoDeal dialogue in end-to-end-negotiator's format"
             )
         known = found.setdefault((view.kbs, view.talk), view)
         found[view.kbs, view.talk] = known._replace(choices={**view.choices, **known.choices})

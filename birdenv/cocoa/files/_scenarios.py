@@ -50,7 +50,7 @@ class Schema(FileObject):
         """
         values = self.values.get(value_type)
         if not values:
-            raise InputError(f"the schema has no values of the type {value_type!r}")
+            raise InputError(f"the schema has no values for the type {value_type!r}")
         return list({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 

@@ -127,7 +127,7 @@ def as_terms(data: Any) -> Any:
 
 
 def as_time(value: Any) -> int | float | None:
-    """Convert a number, a string that contains a number, or a date to a time. A missing time becomes None.
+    """Parse a time, given as a number, a numeric string or a date. Return None for a missing time.
 
     A date becomes seconds since 1970, and counts as UTC if it has no time zone.
 
@@ -145,11 +145,11 @@ def as_time(value: Any) -> int | float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a time must be a number, the text of a number, or a date")
+        raise ValueError("a time must be a number, a numeric string or a date")
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time has too many digits")
+        raise ValueError("the time is too large")
     return value
 
 

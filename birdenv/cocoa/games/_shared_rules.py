@@ -31,14 +31,14 @@ _FILES: Final = ("scenarios", "schema_file", "listings")
 class ScenarioSettings(Settings):
     """Settings shared by all CoCoA games."""
 
-    scenarios: str | None = pydantic.Field(None, description="File of scenarios (default: generated ones).")
-    limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
+    scenarios: str | None = pydantic.Field(None, description="Scenario file (default: generate scenarios).")
+    limit: int | None = pydantic.Field(None, ge=1, description="Play only the first N scenarios.")
     scenario_seed: int = pydantic.Field(0, description="Seed for generated scenarios.")
     max_events: int = pydantic.Field(
         46, ge=1, le=MOST_EVENTS, description="Number of moves after which a dialogue is truncated."
     )
     cross_talk: bool = pydantic.Field(
-        False, description="Both seats may speak at any time, not only in turn."
+        False, description="Let both seats speak at any time, not only in turn."
     )
 
     @field_validator(*_FILES, check_fields=False)
@@ -83,7 +83,7 @@ class SchemaSettings(ScenarioSettings):
     """Settings for a game whose scenarios can be generated from a custom schema."""
 
     schema_file: str | None = pydantic.Field(
-        None, description="Schema for generated scenarios (default: a small one)."
+        None, description="Schema for generated scenarios (default: a small built-in schema)."
     )
 
     def read_schema(self) -> Schema | None:

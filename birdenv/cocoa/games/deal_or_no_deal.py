@@ -85,7 +85,7 @@ class DealRules(TwoSeats):
         self._counts, others = ({item["Name"]: int(item["Count"]) for item in kb} for kb in self.kbs)
         self._claims: list[dict[str, int] | None] = [None, None]
         if self._counts != others or set(self._counts) != set(THINGS):
-            raise ValueError(f"both lists need the same counts of {', '.join(THINGS)}")
+            raise ValueError(f"both seats must have the same counts of {', '.join(THINGS)}")
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return ("message", "select", "quit") if self._claims == [None, None] else ("select", "quit")

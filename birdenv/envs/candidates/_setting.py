@@ -97,7 +97,7 @@ def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidate
 def _joined(known: tuple[str, ...], more: Any, where: str) -> tuple[str, ...]:
     statements = [] if more is None else [more] if isinstance(more, str) else more
     if not isinstance(statements, list) or not all(isinstance(each, str) for each in statements):
-        raise InputError(f"{where} must be text or a list of texts")
+        raise InputError(f"{where} must be a string or a list of strings")
     return tuple(dict.fromkeys([*known, *(each for each in statements if each.strip())]))
 
 
@@ -155,9 +155,11 @@ class CandidateSetting:
     ) -> None:
         self.prices = tuple(float(price) for price in prices)
         if not self.prices or not all(isfinite(price) and price >= 0 for price in self.prices):
-            raise SettingError("prices", f" must be one or more numbers, each 0 or more, got {prices!r}")
+            raise SettingError(
+                "prices", f" must be a non-empty list of finite numbers, each at least 0, got {prices!r}"
+            )
         if not 0 <= refusals <= 1:
-            raise SettingError("refusals", f" must be from 0 to 1, got {refusals!r}")
+            raise SettingError("refusals", f" must be a probability from 0 to 1, got {refusals!r}")
         if max_spans < 1 or max_candidates < 1:
             raise SettingError("max_spans", " and max_candidates must be at least 1")
         self.refusals = float(refusals)
@@ -214,7 +216,9 @@ class CandidateSetting:
             warnings.warn(f"{missing} tasks have no candidates and are left out", stacklevel=4)
         most = max(len(self.first(name)) for name in with_some)
         if most > self.layout.candidates:
-            raise InputError(f"a task has {most} candidates: set max_candidates={most}")
+            raise InputError(
+                f"a task has {most} candidates, more than max_candidates: set max_candidates={most}"
+            )
         return with_some
 
     def first(self, name: str) -> tuple[str, ...]:
@@ -278,7 +282,7 @@ class CandidateSetting:
             place = self._place.get(chosen["instance_id"])
             if place is None:
                 raise InputError(
-                    f"no task {chosen['instance_id']!r} among the {len(self.ids)} with candidates"
+                    f"none of the {len(self.ids)} tasks with candidates has the id {chosen['instance_id']!r}"
                 )
             return place
         return checked_index(chosen["index"], len(self.ids)) if "index" in chosen else None

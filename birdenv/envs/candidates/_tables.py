@@ -214,7 +214,7 @@ class _Compiler:
             if dialogue.refused or dialogue.status in _BROKEN:
                 why = dialogue.status or f"candidate {place + 1} is too long"
                 raise BenchmarkError(
-                    f"{self._name} cannot be graded ({why}): list it in the file `leave_out`"
+                    f"{self._name} cannot be graded ({why}): exclude this task with the setting `leave_out`"
                 )
             noted["statuses"][place] = dialogue.outcome()["attempts"][-1]["status"]
             noted["passes"][place] = dialogue.rewards[SYSTEM] > before
@@ -228,7 +228,7 @@ class _Compiler:
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
-    """Return the tables for a setting. Load them from the user's cache, or compile and save them."""
+    """Load the tables for a setting from the user's cache, or compile and save them."""
     stored = _stored(setting)
     if stored is not None:
         return stored

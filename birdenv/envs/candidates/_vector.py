@@ -52,9 +52,11 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         mode = AutoresetMode(autoreset_mode)
         if mode is AutoresetMode.NEXT_STEP:
-            raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
+            raise InputError("autoreset_mode NEXT_STEP is not supported: use SAME_STEP or DISABLED")
         if render_mode is not None:
-            raise InputError("a batch cannot be rendered: to use render_mode, make a single environment")
+            raise InputError(
+                "a vector environment cannot be rendered: use render_mode with a single environment"
+            )
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None
@@ -62,7 +64,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         try:
             if not setting.can_compile:
                 raise InputError(
-                    "a batch works only with the 'strict' profile and the setting's own user and rewards: "
+                    "a batch supports only the profile 'strict' and the default user and rewards: "
                     "leave out profile, user, reward_scheme, question_price and disclosure_price"
                 )
             tables = tables_of(setting)

@@ -98,7 +98,7 @@ def read_rating_config(path: Path) -> RatingConfig:
         try:
             record = tomllib.loads(read_text(path))
         except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: not TOML: {error}") from None
+            raise InputError(f"{path} is not valid TOML: {error}") from None
         check_text(record, str(path))
     else:
         record = read_json(path)

@@ -96,7 +96,7 @@ def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
         InputError: the folder belongs to neither a study nor a rating round.
     """
     if not any(exists(folder / name) for name in (FILE, RATINGS)):
-        raise InputError(f"{folder} is not a study or rating folder: nobody took part")
+        raise InputError(f"{folder} contains neither a study nor a rating round")
     if exists(folder / FILE):
         with closing(Store(folder / FILE, for_reading=True)) as store:
             for person, dialogues in store.everybody():

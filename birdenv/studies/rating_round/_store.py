@@ -100,7 +100,7 @@ class RatingStore(Database):
         return {item: bool(done) for item, done in rows}
 
     def taken(self, since: float) -> Counter[str]:
-        """Count the raters who have judged each item or have begun it after the time `since`."""
+        """For each item, count the raters who have judged it, or have begun it after the time `since`."""
         sql = "SELECT item, COUNT(*) FROM judgement WHERE done IS NOT NULL OR begun > ? GROUP BY item"
         return Counter(dict(self.rows(sql, since)))
 

@@ -112,7 +112,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     for number, name in enumerate(players):
         above = int((reaches[:, number] & ~reaches[number]).sum())
         apart = [players[other] for other in np.flatnonzero(~(reaches[number] | reaches[:, number]))]
-        rank = undefined(f"no comparisons connect it with {', '.join(apart)}") if apart else None
+        rank = undefined(f"no comparisons connect this player with {', '.join(apart)}") if apart else None
         if name in places:
             own = strengths[:, places[name]]
             better = (strengths > own[:, None]).sum(axis=1)
@@ -124,7 +124,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     if any(map(_is_tie, inside)):
         tie = figure(counts[..., 2].sum(axis=1) / counts.sum(axis=(1, 2)))
     elif any(map(_is_tie, used)):
-        tie = undefined("there were ties, but not between players that have strengths")
+        tie = undefined("every tie involves a player that has no strength")
     else:
         tie = Figure(0.0, None, "there were no ties")
     return Ranking(_standings(used, players, found), tie, resampled, left_out)
@@ -181,11 +181,11 @@ def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> s
     `inside` contains the comparisons between players that get strengths.
     """
     if not used:
-        return "there are no comparisons of two players"
+        return "there are no comparisons between two players"
     if all(map(_is_tie, used)):
         return "every comparison is a tie"
     if not inside:
-        return "wins go only one way: no player lost, even indirectly, to a player that it won against"
+        return "no player lost, directly or indirectly, to a player that it won against"
     return ""
 
 
@@ -222,10 +222,10 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
     """Return the reason why a player has no strength."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
-        return "it never lost to the others or tied with them, so how much stronger it is remains unknown"
+        return "this player never lost to or tied with the others, so its lead cannot be estimated"
     if down:
-        return "it never won against the others or tied with them, so how much weaker it is remains unknown"
-    return "no comparisons connect it with the others"
+        return "this player never won against or tied with the others, so its deficit cannot be estimated"
+    return "no comparisons connect this player with the others"
 
 
 def _tables(

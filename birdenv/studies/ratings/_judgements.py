@@ -35,7 +35,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, row in enumerate(read_records(path, "ratings"), 1):
         place = f"{path}: record {number}"
         if not {"value", "winner"} & row.keys():
-            raise InputError(f"{place}: `value` (of a rating) or `winner` (of a comparison) is missing")
+            raise InputError(f"{place}: a rating needs `value`, and a comparison needs `winner`")
         yield place, row
 
 

@@ -124,7 +124,7 @@ class RatingReport:
         if self.unanswered:
             lines += ["", f"Note: {counted(self.unanswered, 'unanswered question')}, not counted."]
         if self.questions:
-            lines += ["", "Intervals of means, alpha and kappa: bootstrap over dialogues (or raters)."]
+            lines += ["", "Intervals for means, alpha and kappa: bootstrap over dialogues (or raters)."]
         return "\n".join([*lines, rule("=")]) + "\n"
 
 
@@ -182,7 +182,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
     if not ranking.why:
         lines.append(f"  {'share of ties':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
-        lines.append(f"  Note: left out: {counted(ranking.left_out, 'comparison')} of a player with itself.")
+        lines.append(f"  Note: {counted(ranking.left_out, 'comparison')} of a player with itself left out.")
     return lines
 
 
@@ -201,7 +201,7 @@ def rating_plot(report: RatingReport) -> bytes:
         ) from None
     panels = _panels(report)
     if not panels:
-        raise InputError("--plot: there is no statistic to draw")
+        raise InputError("--plot: no statistic is defined, so there is nothing to plot")
     sizes = [len(rows) + 2 for rows in panels.values()]
     canvas = Canvas(figsize=(8, 0.6 + 0.3 * sum(sizes)), layout="constrained")
     FigureCanvasAgg(canvas)

@@ -67,7 +67,7 @@ def check_dialogues(folder: Path, judgements: Judgements) -> None:
     unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in named), None)
     if unknown is not None:
         raise InputError(
-            f"{folder} has no dialogue {unknown!r}, which the file rates; it has {listed(sorted(known))}"
+            f"the file rates the dialogue {unknown!r}, but {folder} contains only {listed(sorted(known))}"
         )
 
 

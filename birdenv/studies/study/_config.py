@@ -66,7 +66,9 @@ class Check(_Part):
     @model_validator(mode="after")
     def _has_answer(self) -> Check:
         if self.answer >= len(self.options):
-            raise ValueError(f"answer is {self.answer}, but the last option is {len(self.options) - 1}")
+            raise ValueError(
+                f"answer is {self.answer}, but the index of the last option is {len(self.options) - 1}"
+            )
         return self
 
 
@@ -164,7 +166,7 @@ class StudyConfig(_Part):
             found = self.partners.get(self.standby)
             if found is None or found.player is None:
                 raise ValueError(
-                    f"standby is {self.standby!r}, which is not a player among the partners: write "
+                    f"standby is {self.standby!r}, but no partner with that name is a player: write "
                     f'"partners": {{"{self.standby}": {{"player": "PLAYER", "chats": 0}}, ...}}'
                 )
         return self

@@ -139,7 +139,7 @@ class AppParams(_Params):
             if model.type.partition(":")[0] in known:
                 if name == HUMAN:
                     raise InputError(
-                        f"{path}: a model cannot have the name {HUMAN!r}, which means another person"
+                        f"{path}: a model cannot have the name {HUMAN!r}, which stands for a person"
                     )
                 has_file = model.checkpoint and ":" not in model.type
                 file = f":{(path.parent / model.checkpoint).absolute()}" if has_file else ""
@@ -153,13 +153,15 @@ class AppParams(_Params):
         if isinstance(self.num_chats_per_scenario, Mapping):
             for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
                 warn(
-                    f"{path}: num_chats_per_scenario names {name!r}, which is not an active model: left out",
+                    f"{path}: num_chats_per_scenario.{name} is ignored: no active model has that name",
                     stacklevel=4,
                 )
         made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}
         made = {name: each for name, each in made.items() if each["chats"] != 0}
         if not made:
-            raise InputError(f"{path}: num_chats_per_scenario leaves no partner, because every quota is 0")
+            raise InputError(
+                f"{path}: no partner is left, because all quotas in num_chats_per_scenario are 0"
+            )
         return made
 
     def _quota(self, name: str, path: Path) -> int | None:
@@ -187,7 +189,7 @@ def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
     if unused:
         own = ""
         if "templates_dir" in unused:
-            own = ". The pages are birdenv's own: put what people should read into `instructions`"
+            own = ". birdenv uses its own pages: write texts for participants into `instructions`"
         warn(f"{path}: these fields are ignored: {', '.join(unused)}{own}", stacklevel=4)
 
 

@@ -67,7 +67,7 @@ class Store(Database):
         """
         rows = self.rows("SELECT value FROM study WHERE name = 'game'")
         if not rows:
-            raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
+            raise InputError(f"{Path(self.path).parent}: nobody has taken part in this study yet")
         told: dict[str, Any] = self.parsed(rows[0][0])
         told["settings"].pop("isolation", None)
         return told
@@ -112,7 +112,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people who have a status, sorted by the time at which they got it."""
+        """Return the people with the given status, in the order in which they reached it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:

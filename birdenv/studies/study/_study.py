@@ -63,9 +63,7 @@ class Study:
         rng: Random | None = None,
     ) -> None:
         if len(arena.game.seats) > 2:
-            raise InputError(
-                f"{arena.game.name} has more than two seats; studies support only games with two"
-            )
+            raise InputError(f"{arena.game.name} has more than two seats, but studies support at most two")
         check_players(arena.game, config)
         self.arena = arena
         self.config = config

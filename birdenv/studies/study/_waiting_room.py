@@ -139,7 +139,7 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return how many seconds a person must wait at most from now, or None if there is no limit."""
+        """Return the number of seconds that remain of a person's maximum wait, or None without a limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 

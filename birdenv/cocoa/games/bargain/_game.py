@@ -184,10 +184,10 @@ class BargainSettings(SchemaSettings):
     discounts: tuple[float, ...] = pydantic.Field(
         DISCOUNTS,
         min_length=1,
-        description="The buyer's targets as shares of the price, for generated scenarios.",
+        description="The buyer's targets in generated scenarios, as shares of the advertised price.",
     )
     listings: str | None = pydantic.Field(
-        None, description="File of advertisements to generate scenarios from (default: built-in ones)."
+        None, description="File of advertisements for generated scenarios (default: built-in advertisements)."
     )
 
     @field_validator("discounts", mode="after")
