@@ -105,7 +105,7 @@ class Connection:
         news: an `asyncio.Event` that is set when there may be something to send.
         after: the number of events that were sent to the browser so far; None before the browser's first
             frame.
-        typing: True if the partner is typing, False if not; None if the browser already knows.
+        typing: the partner's typing status (True or False) if it must still be sent; otherwise None.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
         state: the dialogue state that was sent last; None before the first state was sent.
     """

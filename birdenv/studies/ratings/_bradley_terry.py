@@ -133,14 +133,14 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 def fit_strengths(
     pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
 ) -> npt.NDArray[np.float64]:
-    """Fit the Bradley-Terry model to many win tables at once.
+    """Fit the Bradley-Terry model to several tables of wins at once.
 
     In this model, the log-odds that one player beats another are the difference of their strengths. The
     log-likelihood is concave in the strengths, so Newton's method finds the maximum.
 
     Args:
-        pairs: the indices of the two players of each pair, shape (pairs, 2).
-        wins: how often the first and the second player of each pair won, shape (tables, pairs, 2).
+        pairs: the indices of the two players in each pair, shape (pairs, 2).
+        wins: how often the first and the second player in each pair won, shape (tables, pairs, 2).
         players: the number of players.
 
     Returns:

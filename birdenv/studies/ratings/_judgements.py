@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each row in a file with a description of the row's position, for error messages.
+    """Yield pairs (position, row) for a file. The position is a description for error messages.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -164,7 +164,7 @@ def read_judgements(path: Path) -> Judgements:
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row is invalid; the message gives its position.
+        InputError: the file cannot be read, or a row is invalid; the message gives the row's position.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():

@@ -27,7 +27,7 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Return the judgements that were imported into a folder, which may be none."""
+    """Return the judgements that were imported into a folder. The result may be empty."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
@@ -132,7 +132,7 @@ def read_source(path: Path) -> Judgements:
 
 
 def judged_folder(path: Path) -> Judgements:
-    """Return the judgements in the folder of a run, a study or a rating round, which may be none."""
+    """Return the judgements in the folder of a run, a study or a rating round. The result may be empty."""
     folder = rating_folder(path)
     found = read_folder(folder)
     if not exists(folder / _ROUND):
@@ -148,8 +148,8 @@ def judged_folder(path: Path) -> Judgements:
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
     """Convert survey answers to ratings of the seats that the answers are about.
 
-    Questions are named `QUESTION (survey)`. This distinguishes the answers of participants
-    from the answers of raters, who only read the dialogue, to the same question.
+    Questions are named `QUESTION (survey)`, which distinguishes participants' answers from the answers of
+    raters, who only read the dialogue.
     """
     made = []
     for dialogue in dialogues:

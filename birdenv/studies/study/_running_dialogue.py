@@ -311,7 +311,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the end status for a dialogue that has exceeded a time limit, or None if there is none."""
+    """Return the end status if a dialogue has exceeded a time limit, and None otherwise."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

@@ -79,7 +79,7 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return a text with the number of turns that a seat has left and, if there are several, the phase."""
+    """Return a text with a seat's remaining turns and, in a game with several phases, the phase."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
