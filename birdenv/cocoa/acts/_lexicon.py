@@ -31,7 +31,7 @@ NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
-    """Replaces the names, values and prices that a seat knows with slots, and fills slots again.
+    """Replaces names, values and prices that a seat knows with slots, and fills slots with values.
 
     If the seats divide things, `{thing 1}` is the thing that is most valuable to the seat.
 

@@ -58,7 +58,7 @@ class DialogueTokens:
     Args:
         view: any view of the seat.
         game: the game.
-        is_public: True to hide the values of things to the seat, and to rank things by count instead. Both
+        is_public: True to leave out the seat's values for things, and to rank things by count instead. Both
             seats then get the same tokens, except for the markers that show who is speaking.
 
     Attributes:
@@ -120,7 +120,7 @@ class DialogueTokens:
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return the tokens for the next move, which the partner makes if `is_own` is False."""
+        """Return the tokens for the next move by the seat or, if `is_own` is False, by the partner."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)

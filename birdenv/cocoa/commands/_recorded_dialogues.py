@@ -1,4 +1,4 @@
-"""Shared code for the commands that train and test players: options, a dialogue reader, a progress bar."""
+"""Shared code for commands that train and test players: options, a dialogue reader and a progress bar."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Analysis:
 
     @property
     def ratings(self) -> CorpusRatings | None:
-        """Return the statistics of the ratings, or None if there are no ratings."""
+        """Return the statistics about the ratings, or None if there are no ratings."""
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:

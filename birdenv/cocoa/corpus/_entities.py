@@ -98,7 +98,7 @@ def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers written in digits in a message.
+    """Extract the numbers written in digits from a message.
 
     >>> figures("How about $1,200 or 1100.50?")
     [1200.0, 1100.5]

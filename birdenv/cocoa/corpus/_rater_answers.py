@@ -45,10 +45,10 @@ def correlations(
     seats: Sequence[Unit],
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return Pearson's correlations between answers to questions and measures, strongest first.
+    """Return Pearson correlations between answers to questions and measures, strongest first.
 
     Answers about a seat are compared with the measures of the seat and of the whole dialogue. Undefined
-    correlations are left out. As there are many pairs, about 5% of the intervals exclude 0 by chance.
+    correlations are left out. About 5% of the confidence intervals exclude 0 by chance.
     """
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:

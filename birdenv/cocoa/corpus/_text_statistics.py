@@ -93,7 +93,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def characteristic_words(groups: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, float]]]:
-    """Return the most characteristic words of each group of messages, by tf-idf over the groups."""
+    """Return the most characteristic words in each group of messages, by tf-idf over the groups."""
     counts = {name: Counter(chain.from_iterable(map(tokens, texts))) for name, texts in groups.items()}
     in_groups = Counter(chain.from_iterable(counts.values()))
     made = {}

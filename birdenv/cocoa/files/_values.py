@@ -87,7 +87,7 @@ def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Replace NaN, infinity and numbers that are too large for a float in a JSON value with None."""
+    """Return a JSON value in which None replaces NaN, infinity and numbers too large for a float."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int):
