@@ -17,7 +17,7 @@ SCENARIOS: Final = Command(
 )
 TRAIN_PLAYER: Final = Command(
     "birdenv.cocoa.commands.train_player:train_player",
-    "Train a player on dialogues, and test it on others.",
+    "Train a player on dialogues, and test it on held-out dialogues.",
     group="Players",
     takes_settings=True,
 )

@@ -78,7 +78,7 @@ def train_player(
         Path | None, typer.Option("--from", help="Trained player that --reinforce improves.")
     ] = None,
 ) -> None:
-    """Train a player on dialogues, and test it on others.
+    """Train a player on dialogues, and test it on held-out dialogues.
 
     The trained player can take any seat: birdenv selfplay GAME --players learned:FILE rulebased, or a study
     of `birdenv web`. If dialogues do not contain their tasks (text-to-SQL), they are replayed with the
