@@ -22,7 +22,7 @@ from birdenv.errors import InfrastructureError, InputError
 class RenderModeError(InputError, TypeError):
     """Raised for an unknown render mode.
 
-    This is a `TypeError` because Stable-Baselines3 then creates the environment without a render mode."""
+    It is a `TypeError`, so that Stable-Baselines3 tries again without a render mode."""
 
 
 def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | None:
@@ -47,7 +47,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is what the seat earned in the
     step.
 
-    `info` contains `instance_id` and the game's public extras. After a refused action, `info` also contains
+    `info` contains `instance_id` and the game's public fields. After a refused action, `info` also contains
     `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
     the action). At the end of an episode, it also contains the public outcome.
 
@@ -301,8 +301,8 @@ class AInteractEnv(_OfOneGame):
 class BirdSqlEnv(_OfOneGame):
     """BIRD: answer a question about a database with `submit_sql`, after exploring it with `execute_sql`.
 
-    An episode has one phase and ends with the first submission. `turns_left` counts actions, and `clarify`
-    is never legal. The reward is 1 if the submission is correct by execution accuracy, and 0 otherwise.
+    An episode has one phase. `turns_left` is the number of actions left, and `clarify` is never legal. The
+    reward is 1 if the submission is correct by execution accuracy, and 0 otherwise.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.

@@ -37,8 +37,8 @@ class SeatSpaces:
     Attributes:
         observations: the observation space. Each limited resource (gauge) is a field, whose space is a
             `Discrete` if the maximum is a whole number, and a `Box` of shape (1,) otherwise.
-        actions: the action space. The field `kind` is an index into `seat.actions`, or the number after the
-            last index to wait, if the seat may wait. The field `text` contains the text of the action, and
+        actions: the action space. The field `kind` is an index into `seat.actions`; if the seat may wait, the
+            number after the last index means waiting. The field `text` contains the text of the action, and
             `item` contains the index of a choice. Each numeric field has the shape (1,) and is scaled to the
             range from 0 to 1 (see `Rules.scale`).
         has_text_only: True if actions have only the fields `kind` and `text`. The method `move` then does not

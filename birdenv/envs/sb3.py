@@ -109,7 +109,7 @@ class CandidatesVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return a list that repeats the batch's value of an attribute for each episode."""
+        """Return the batch's value of an attribute, repeated for each episode."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:

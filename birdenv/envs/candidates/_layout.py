@@ -44,7 +44,7 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """The columns that describe a candidate statement. Flags are 0 or 1, other values between 0 and 1."""
+    """The columns that describe a candidate statement. All values are between 0 and 1."""
 
     EXISTS = auto()  # flag: the row describes a candidate
     REQUEST = auto()  # fit to the request; 1 for the best candidate

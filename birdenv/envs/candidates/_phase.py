@@ -237,7 +237,7 @@ def is_best(fit: Floats) -> Flags:
 
 
 def rows_shown(reply: str, sender: str) -> float:
-    """Map the number of rows in a reply to a logarithmic scale from 0 to 1; return -1 without a result."""
+    """Return the row count in a reply on a logarithmic scale from 0 to 1, or -1 if there is no result."""
     counted = _ROWS.search(reply) if sender == "database" else None
     if counted is None:
         return -1.0

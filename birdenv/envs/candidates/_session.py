@@ -24,7 +24,7 @@ class Played(NamedTuple):
 
     Attributes:
         reward: the reward of the step, minus the price of a question.
-        terminated: True if the episode is over because its rules ended it.
+        terminated: True if the episode has ended according to its rules.
         truncated: True if a failure, or a limit that is not part of the rules, ended the episode.
         allowed: False if the action was refused because the action mask forbade it.
     """
