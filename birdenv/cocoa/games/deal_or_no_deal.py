@@ -116,7 +116,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event without the share that the partner has selected, which the seat may not see."""
+        """Return an event without the partner's selection, which the seat may not see."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
