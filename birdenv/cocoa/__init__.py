@@ -1,1 +1,1 @@
-"""CoCoA's games, files, dialogue acts and corpus analysis, and commands to train and test players."""
+"""CoCoA's games, file formats, dialogue acts and corpus analysis, and commands to train and test players."""

@@ -1,7 +1,7 @@
 """Bargain as a PettingZoo environment: `buyer_0` and `seller_0` agree on a price.
 
-PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
-and `render_mode`.
+The functions `env`, `raw_env` and `parallel_env`, whose names PettingZoo prescribes, accept `render_mode` and
+the game's settings.
 """
 
 from __future__ import annotations

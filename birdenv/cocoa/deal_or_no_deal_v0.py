@@ -1,7 +1,7 @@
-"""DealOrNoDeal as a PettingZoo environment: `agent_0` and `agent_1` divide some things.
+"""DealOrNoDeal as a PettingZoo environment: `agent_0` and `agent_1` divide a set of things.
 
-PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
-and `render_mode`.
+The functions `env`, `raw_env` and `parallel_env`, whose names PettingZoo prescribes, accept `render_mode` and
+the game's settings.
 """
 
 from __future__ import annotations

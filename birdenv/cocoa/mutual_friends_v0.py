@@ -1,7 +1,7 @@
 """MutualFriends as a PettingZoo environment: `agent_0` and `agent_1` look for their common friend.
 
-PettingZoo prescribes the names `env`, `raw_env` and `parallel_env`. Each function accepts the game's settings
-and `render_mode`.
+The functions `env`, `raw_env` and `parallel_env`, whose names PettingZoo prescribes, accept `render_mode` and
+the game's settings.
 """
 
 from __future__ import annotations

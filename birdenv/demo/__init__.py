@@ -27,12 +27,12 @@ _CONTENT = Path(__file__).parent / "files"
 
 @cache
 def demo_folder() -> Path:
-    """Return the folder of the demo benchmark, building it if necessary.
+    """Return the folder of the demo benchmark, building the folder if necessary.
 
-    The folder has the layout of the public benchmarks, and all processes share it. It is in the user's cache
-    or, if the cache is not writable, in a temporary directory. Its name depends on its contents and on the
-    version of SQLite. If a file is missing, the folder is built again. Versions that were not used for a
-    month are removed.
+    The folder has the same layout as the public benchmarks, and is shared by all processes. It is in the
+    user's cache or, if the cache is not writable, in a temporary directory. Its name depends on its contents
+    and on the version of SQLite. If a file is missing, the folder is rebuilt. Folders of other versions that
+    were not used for a month are deleted.
 
     Raises:
         InputError: the folder cannot be built in either place.

@@ -2,11 +2,10 @@
 
 * `CInteractEnv`, `AInteractEnv`, `BirdSqlEnv`: environments that `import birdenv` registers with Gymnasium
 * `DialogueEnv`: a Gymnasium environment for one seat of any game
-* `DialogueVectorEnv`: a batch of such environments (`gymnasium.make_vec`)
-* `DialogueAEC`, `DialogueParallel`: PettingZoo environments for any game, in PettingZoo's two forms
-* `birdenv.envs.c_interact_v0`: the PettingZoo module for c-Interact, with one agent as the system and one as
-  the user
-* `birdenv.envs.wrappers`: wrappers for language models and for reward shaping
+* `DialogueVectorEnv`: a batch of these environments, for `gymnasium.make_vec`
+* `DialogueAEC`, `DialogueParallel`: PettingZoo environments for any game, one for each PettingZoo API
+* `birdenv.envs.c_interact_v0`: the PettingZoo module for c-Interact, with a system agent and a user agent
+* `birdenv.envs.wrappers`: wrappers for language models and reward shaping
 * `birdenv.envs.candidates`: an environment with numeric observations, for learning when to ask a question
 * `birdenv.envs.sb3`: a wrapper that makes the candidate environments usable with Stable-Baselines3
 """

@@ -1,4 +1,4 @@
-"""The Gymnasium environment for one seat in a game. Players in the other seats move inside `step`."""
+"""The Gymnasium environment for one seat in a game. Players in the other seats move during `step`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from birdenv.errors import InfrastructureError, InputError
 
 
 class RenderModeError(InputError, TypeError):
-    """The render mode is unknown. Stable-Baselines3 tries without a render mode only after a `TypeError`."""
+    """Raised for an unknown render mode.
+
+    It is a `TypeError`, so that Stable-Baselines3 tries again without a render mode."""
 
 
 def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | None:
-    """Return the render mode.
+    """Return `render_mode` if it is None or one of `known`.
 
     Raises:
-        RenderModeError: the render mode is not known.
+        RenderModeError: the render mode is unknown.
     """
     if render_mode is not None and render_mode not in known:
         raise RenderModeError(
@@ -39,28 +41,28 @@ def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | 
 class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     """An environment for one seat in any registered game.
 
-    Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
-    `sender` (the index of the last sender in the seat's `voices`), `phase`, `action_mask` (the kinds of
-    action that are legal), and the remaining amounts of the seat's limited resources, such as `turns_left`.
-    Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the reward that the
-    seat earned in this step.
+    Observation: `instruction` (constant in an episode), `message` (all text since the last action), `sender`
+    (the index of the last sender in the seat's `voices`), `phase`, `action_mask` (the legal kinds of action),
+    and the remaining amount of each limited resource, such as `turns_left`. Action: a dict
+    `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is what the seat earned in the
+    step.
 
-    `info` holds `instance_id` and the game's public extras. After a refused action, `info` also holds
+    `info` contains `instance_id` and the game's public fields. After a refused action, `info` also contains
     `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
-    the action). At the end of an episode, it also holds the public outcome.
+    the action). At the end of an episode, it also contains the public outcome.
 
     Observations, `info`, `spec` and public attributes never contain the private part of a task, such as its
-    gold SQL. However, the private part is in the memory of the same process, where malicious code can find
-    it. Run agents that you do not trust in a separate process.
+    gold SQL. However, the private part is in the memory of the same process, where malicious code can
+    find it. Run untrusted agents in a separate process.
 
-    Pickling keeps the settings but not the running episode.
+    Pickling preserves the settings but not the running episode.
 
     Args:
         game: the name of the game.
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
             every reset and step.
-        sampling: which tasks a reset draws if it has no options, and how often; see `sample_tasks`.
+        sampling: the tasks that resets without options draw, and their weights; see `sample_tasks`.
         **settings: the game's settings, and the players in the other seats as arguments named after the
             seats.
 
@@ -102,17 +104,16 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
+        """Return the task ids. The reset option `index` is an index into this tuple."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Set which tasks later resets draw, and how often. Use this for a curriculum.
+        """Set the tasks that later resets draw and their weights, for example for a curriculum.
 
         Args:
             sampling: a mapping with some of the keys `instance_id`, `database` and `difficulty`, each with a
                 name, a list of names, or a mapping from names to weights. A task is drawn only if every key
-                selects it. If several keys give a task a weight, the weights are multiplied. None makes all
-                tasks equally likely.
+                selects it, and its weights from all keys are multiplied. None makes all tasks equally likely.
 
         Raises:
             InputError: a name or a weight cannot be used, or no task is left to draw.
@@ -129,7 +130,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Args:
             seed: the seed for the choice of tasks and for the players in the other seats.
-            options: the keys of `sample_tasks`, for this reset only; or `index`, the index of a task in
+            options: the keys of `sample_tasks`, for this reset only, or `index`, the index of a task in
                 `instance_ids`.
 
         Raises:
@@ -221,11 +222,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Skip the first `after` events that the agent's seat has seen, and return the later events."""
+        """Return the events that the agent's seat has seen, without the first `after` events."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print the part since the last call (`human`)."""
+        """Return the dialogue so far (`ansi`), or print the text added since the last call (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)
@@ -273,7 +274,7 @@ class CInteractEnv(_OfOneGame):
 
     Actions: `birdenv.clarify`, `birdenv.submit_sql` and, with `execute_sql=True`, `birdenv.execute_sql`.
     Rewards: 0.7 for the request and 0.3 for the follow-up, or 0.5 and 0.2 in the debug attempt.
-    `info["candidates"]` holds public candidate statements, if the benchmark has them.
+    `info["candidates"]` contains public candidate statements, if the benchmark has any.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
     `user_sees`, `instances`, `databases`, `leave_out`, `ungraded`, `strict_data`, `today`,
@@ -284,7 +285,7 @@ class CInteractEnv(_OfOneGame):
 
 
 class AInteractEnv(_OfOneGame):
-    """a-Interact: the tasks of c-Interact, with nine tools that are paid for from a budget.
+    """a-Interact: the tasks of c-Interact, with nine tools whose costs are deducted from a budget.
 
     Actions: the actions of `CInteractEnv`, and `birdenv.get_schema`, `get_all_column_meanings`,
     `get_column_meaning`, `get_all_external_knowledge_names`, `get_knowledge_definition` and
@@ -298,10 +299,10 @@ class AInteractEnv(_OfOneGame):
 
 
 class BirdSqlEnv(_OfOneGame):
-    """BIRD: a question about a database, explored with `execute_sql` and answered once with `submit_sql`.
+    """BIRD: answer a question about a database with `submit_sql`, after exploring it with `execute_sql`.
 
-    An episode has one phase. The gauge `turns_left` counts actions, and `clarify` is never legal. The reward
-    is 1 if the submission is correct by execution accuracy, and otherwise 0.
+    An episode has one phase. `turns_left` is the number of actions left, and `clarify` is never legal. The
+    reward is 1 if the submission is correct by execution accuracy, and 0 otherwise.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
@@ -314,7 +315,7 @@ def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: 
     """Return a dialogue as text: a title, the opening, and every action and message with its speaker.
 
     Args:
-        title: the text of the first line, such as the id of the task.
+        title: a mapping whose values form the first line, such as the task id.
         dialogue: the dialogue; None before the first episode.
         index: the index of the seat from whose point of view the dialogue is written.
     """

@@ -1,4 +1,4 @@
-"""The random choice of an episode's task, with equal or different probabilities."""
+"""Draw the task for an episode at random, with equal or different probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESET_OPTIONS: Final = (*_WEIGHED, "index")
 
 
 class Sampler:
-    """A source of random tasks from an arena.
+    """Draws random tasks from an arena.
 
     Args:
         arena: the arena with the tasks.
@@ -42,14 +42,14 @@ class Sampler:
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Return the id of a random task. If there are no `options`, the class argument `sampling` applies.
+        """Return the id of a random task. Without `options`, the class argument `sampling` applies.
 
         Args:
             rng: the random generator.
             options: the reset options that select tasks: the keys of `sampling`, or `index`.
 
         Raises:
-            InputError: an option or a task is not known, or `index` is out of range.
+            InputError: an option or a task is unknown, or `index` is out of range.
         """
         ids, sums = self._ids, self._sums
         if given := _given(options):
@@ -74,7 +74,7 @@ class Sampler:
             weights = [w * by_name.get(n, 0.0) for w, n in zip(weights, self._names(field), strict=True)]
         left = [(name, weight) for name, weight in zip(ids, weights, strict=True) if weight]
         if not left:
-            raise InputError(f"no task is left to draw: {', '.join(f'{k}={v!r}' for k, v in given.items())}")
+            raise InputError(f"no task can be drawn with {', '.join(f'{k}={v!r}' for k, v in given.items())}")
         even = len({weight for _, weight in left}) == 1
         return [name for name, _ in left], [] if even else list(accumulate(weight for _, weight in left))
 
@@ -97,14 +97,16 @@ class Sampler:
             if not isinstance(name, str) or name not in known:
                 what = "task" if field == "instance_id" else field
                 have = listed(list(dict.fromkeys(self._names(field))))
-                raise InputError(f"no {what} {name!r}; this environment has {have}")
+                raise InputError(f"there is no {what} {name!r}; this environment has {have}")
 
     def _names(self, field: str) -> Sequence[Any]:
         """Return the value of a field for each task, in the order of the tasks."""
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
-                raise InputError(f"{self._arena.game.name} tasks have no {field}")
+                raise InputError(
+                    f"the tasks of {self._arena.game.name} have no {field}: leave this option out"
+                )
             self._known[field] = [getattr(task, field) for task in public]
         return self._known[field]
 
@@ -117,14 +119,14 @@ class Sampler:
 
 
 def checked_index(index: Any, count: int) -> int:
-    """Return `index` as an int, after checking that it is the index of one of `count` tasks.
+    """Return `index` as an int if it is an index into a sequence of `count` tasks.
 
     Raises:
         InputError: the index is not a whole number, or is out of range.
     """
     is_whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
     if not is_whole or not 0 <= index < count:
-        raise InputError(f"no task at index {index!r}; this environment has 0 to {count - 1}")
+        raise InputError(f"there is no task with the index {index!r}: use 0 to {count - 1}")
     return int(index)
 
 

@@ -1,4 +1,4 @@
-"""The Gymnasium spaces of a seat, and conversions from views to observations and from actions to moves."""
+"""The Gymnasium spaces for a seat, and conversions from views to observations and from actions to moves."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _move = partial(tuple.__new__, Move)  # needs all fields; takes half the time of
 
 
 class SeatSpaces:
-    """A seat's observation and action spaces, which convert views to observations and actions to moves.
+    """The observation and action spaces for a seat, with conversions from views and to moves.
 
     Args:
         seat: the declaration of the seat.
         mask: the name of the observation field that marks the legal actions.
 
     Attributes:
-        observations: the space of the seat's observations. Each limited resource (gauge) is a field: a
-            `Discrete` if its maximum is a whole number, and otherwise a `Box` of shape (1,).
-        actions: the space of the seat's actions. The field `kind` is an index into `seat.actions`; if the
-            seat may wait, the number after the last index stands for waiting. The field `text` holds the text
-            of the action, and `item` the index of a choice. Each numeric field has the shape (1,) and is
-            scaled to the range from 0 to 1 (see `Rules.scale`).
-        has_text_only: True if `kind` and `text` are the only fields of actions, so that `move` does not need
-            the arguments `choices` and `scale`.
+        observations: the observation space. Each limited resource (gauge) is a field, whose space is a
+            `Discrete` if the maximum is a whole number, and a `Box` of shape (1,) otherwise.
+        actions: the action space. The field `kind` is an index into `seat.actions`; if the seat may wait, the
+            number after the last index means waiting. The field `text` contains the text of the action, and
+            `item` contains the index of a choice. Each numeric field has the shape (1,) and is scaled to the
+            range from 0 to 1 (see `Rules.scale`).
+        has_text_only: True if actions have only the fields `kind` and `text`. The method `move` then does not
+            need the arguments `choices` and `scale`.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -58,16 +58,16 @@ class SeatSpaces:
         self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
-        """Convert a view to an observation. A message that is too long is cut, and ends with a note.
+        """Convert a view to an observation. An overlong message is truncated and ends with a note.
 
         Raises:
-            BenchmarkError: the instruction is too long. It must not be cut, because it contains the schema.
+            BenchmarkError: the instruction is too long. It is not truncated, because it contains the schema.
         """
         instruction, message, legal, gauges = view.instruction, view.message, view.legal, view.gauges
         if len(instruction) > INSTRUCTION_LENGTH:
             raise BenchmarkError(
-                f"the instruction of this task has {len(instruction)} characters, more than"
-                f" {INSTRUCTION_LENGTH}"
+                f"the instruction of this task has {len(instruction)} characters, but at most"
+                f" {INSTRUCTION_LENGTH} are allowed: leave out the task"
             )
         masks = self._masks.get(legal)
         if not masks:
@@ -92,13 +92,13 @@ class SeatSpaces:
     ) -> Move | None:
         """Convert an action to a move, or to None if the action is to wait.
 
-        Overlong text and numbers out of bounds are converted too; the dialogue then refuses the move.
+        Overlong text and numbers out of bounds are also converted; the dialogue then refuses the move.
 
         Args:
             action: a member of the space `actions`, or a `Move`.
             choices: the values that the field `item` selects from.
-            scale: the maximum of each numeric field in this episode, keyed by name; by default, the declared
-                maximum.
+            scale: the maximum of each numeric field in this episode, keyed by name. The declared maximum
+                applies to other fields.
 
         Raises:
             InvalidAction: the action has a wrong type or shape, a missing or unknown key, or a kind or an
@@ -130,7 +130,9 @@ class SeatSpaces:
             given = (
                 f"the keys {', '.join(map(str, action))}" if isinstance(action, Mapping) else _shown(action)
             )
-            raise InvalidAction(f"an action is a dict of {', '.join(fields)}, or a birdenv.Move; got {given}")
+            raise InvalidAction(
+                f"an action must be a dict with the keys {', '.join(fields)}, or a birdenv.Move; got {given}"
+            )
         for name, space in fields.items():
             value = action[name]
             if isinstance(space, UnicodeText):
@@ -141,7 +143,9 @@ class SeatSpaces:
             else:
                 fits, expected = _is_number(value), "a number from 0 to 1 in an array of shape (1,)"
             if not fits:
-                raise InvalidAction(f"{name!r} of an action must be {expected}; got {_shown(value)}")
+                raise InvalidAction(
+                    f"the value of {name!r} in an action must be {expected}; got {_shown(value)}"
+                )
 
 
 def _is_place(value: Any, count: int) -> bool:
@@ -194,7 +198,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
 
 
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
-    """Combine observations into a member of the batched space, which has arrays and tuples of strings."""
+    """Combine observations into a member of the batched space, with an array or a tuple for each field."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
     return {
         name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)

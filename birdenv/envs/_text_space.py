@@ -1,9 +1,9 @@
 """A space of Unicode strings that supports shared memory.
 
-Gymnasium's `AsyncVectorEnv` reads the observations from shared memory only once, and every step returns deep
-copies of the result. Arrays are views of the shared memory, so their copies are up to date, but the strings
-of Gymnasium's own `Text` never change. The space in this module therefore returns `SharedTexts`, a view of
-the shared memory. Its deep copy is a tuple of the current strings.
+Gymnasium's `AsyncVectorEnv` reads the observations from shared memory once, and returns deep copies of them
+after each step. Arrays are views of the shared memory, so copies of arrays are up to date, but strings from
+Gymnasium's own `Text` space never change. The space in this module therefore returns `SharedTexts`, a view of
+the shared memory whose deep copy is a tuple of the current strings.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class SpaceAsText(Space[T], Generic[T]):
         batch_differing_spaces.register(cls)(_batch_differing)  # Gymnasium looks up the exact class
 
     def encode(self, value: T) -> str:
-        """Return a member of the space as text."""
+        """Convert a member of the space to text."""
         raise NotImplementedError
 
     def decode(self, text: str) -> T:
-        """Return the member of the space that `encode` converted to this text."""
+        """Convert text from `encode` back to the member of the space."""
         raise NotImplementedError
 
     @property
@@ -74,7 +74,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
 
 class SharedTexts(Sequence[T]):
-    """The current strings of all environments, in shared memory. A deep copy is a tuple of these strings."""
+    """A view of all environments' strings in shared memory. A deep copy is a tuple of strings."""
 
     def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
         self._space = space
@@ -145,7 +145,9 @@ def _equivalent(space_1: SpaceAsText[Any], space_2: Space[Any]) -> bool:
 
 @flatdim.register(SpaceAsText)
 def _flatdim(space: SpaceAsText[Any]) -> int:
-    raise ValueError(f"{space} cannot be flattened: a text is not a vector; compute features of it first")
+    raise ValueError(
+        f"{space} cannot be flattened, because text is not a vector: compute numeric features first"
+    )
 
 
 @flatten_space.register(SpaceAsText)

@@ -1,4 +1,4 @@
-"""Vector environments, which step a batch of dialogues in one process."""
+"""Vector environments that step a batch of dialogues in one process."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _Bools = npt.NDArray[np.bool_]
 
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each of `count` environments. A single number i is expanded to i, i + 1, ..."""
+    """Return `count` seeds, one for each environment. A single number i is expanded to i, i + 1, ..."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
     if len(seeds) != count:
-        raise InputError(f"give one seed, or {count} seeds; got {len(seeds)}")
+        raise InputError(f"seed must be a number or a list of {count} seeds; got {len(seeds)} seeds")
     return seeds
 
 
@@ -44,12 +44,12 @@ def mask_of_batch(mask: Any, count: int) -> _Bools:
 
 
 class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
-    """A batch of `DialogueEnv` environments for one game, all stepped in this process.
+    """A batch of `DialogueEnv` environments for one game, which are all stepped in this process.
 
     Observations are members of the batched space, which contains arrays and tuples of strings. Actions are
-    members of the batched space, or a list with an action for each environment (`birdenv.clarify("..")`, a
-    `Move`). Infos and autoreset follow Gymnasium's own vector environments: `final_obs` and `final_info` hold
-    the end of an episode.
+    members of the batched space, or a list with an action for each environment, such as
+    `birdenv.clarify("...")` or a `Move`. Infos and autoreset follow Gymnasium's own vector environments:
+    `final_obs` and `final_info` contain the last observation and info of an episode.
 
     Args:
         game: the name of the game.
@@ -57,9 +57,9 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogues as strings.
         autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one. With
-            `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
-            action of each episode, so it is only available with `vectorization_mode="sync"`.
-        sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
+            `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP`, which discards one
+            action per episode, is only available with `vectorization_mode="sync"`.
+        sampling: the tasks that resets draw, and their weights; see `DialogueEnv.sample_tasks`.
         **settings: the game's settings, and the players in the other seats as arguments named after the
             seats.
 
@@ -83,7 +83,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         known = {mode.value: mode for mode in _MODES} | {mode: mode for mode in _MODES}
         if autoreset_mode not in known:
             raise InputError(
-                f"autoreset_mode {autoreset_mode!r} is not possible here; use 'SameStep' or 'Disabled', or "
+                f"autoreset_mode {autoreset_mode!r} is not supported: use 'SameStep', 'Disabled' or "
                 "gymnasium.make_vec(..., vectorization_mode='sync')"
             )
         self._autoreset = known[autoreset_mode]
@@ -100,11 +100,11 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
+        """Return the task ids. The reset option `index` is an index into this tuple."""
         return self.envs[0].instance_ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Set which tasks later resets draw, and how often; see `DialogueEnv.sample_tasks`."""
+        """Set the tasks that later resets draw, and their weights; see `DialogueEnv.sample_tasks`."""
         for env in self.envs:
             env.sample_tasks(sampling)
 
@@ -114,9 +114,9 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         """Start an episode in every environment, or in the environments that `reset_mask` selects.
 
         Args:
-            seed: a list with a seed for each environment, or a number i: environment k gets the seed i + k.
-            options: the options of `DialogueEnv.reset`, for all environments, and `reset_mask`, an array with
-                a bool for each environment.
+            seed: a list with a seed for each environment, or a number; environment k then gets `seed + k`.
+            options: the options of `DialogueEnv.reset`, which apply to all environments, and `reset_mask`, an
+                array with a bool for each environment.
 
         Raises:
             InputError: an option, a task or the number of seeds cannot be used.
@@ -145,10 +145,10 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             given = list(actions if listed else iterate(self.action_space, actions))
         except (TypeError, KeyError, IndexError, ValueError):
             raise InvalidAction(
-                f"give a list of {self.num_envs} actions, or a member of action_space; got {actions!r:.60}"
+                f"expected a list of {self.num_envs} actions or a member of action_space, got {actions!r:.60}"
             ) from None
         if len(given) != self.num_envs:
-            raise InvalidAction(f"give {self.num_envs} actions; got {len(given)}")
+            raise InvalidAction(f"expected {self.num_envs} actions, got {len(given)}")
         rewards = np.zeros(self.num_envs)
         terminations, truncations = (np.zeros(self.num_envs, dtype=np.bool_) for _ in range(2))
         infos: dict[str, Any] = {}
@@ -163,7 +163,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return self._batched(), rewards, terminations, truncations, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return the dialogues so far (`ansi`), or print the part since the last call (`human`)."""
+        """Return the dialogues so far (`ansi`), or print the text added since the last call (`human`)."""
         return tuple(env.render() for env in self.envs)
 
     def close_extras(self, **kwargs: Any) -> None:

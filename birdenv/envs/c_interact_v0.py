@@ -1,7 +1,7 @@
-"""c-Interact as a PettingZoo game of two agents: `system_0` asks and submits SQL, `user_0` answers.
+"""c-Interact as a PettingZoo environment: `system_0` asks questions and submits SQL, and `user_0` answers.
 
-The observations of the agent in the user's seat explain what the request means. It answers in text, which the
-leak guard checks. Both agents earn the reward for the submitted SQL. They take turns:
+The observations of `user_0` explain the meaning of the request. The leak guard checks the agent's answers.
+Both agents receive the reward for the submitted SQL. The agents take turns:
 
     env = c_interact_v0.env()
     env.reset(seed=1)

@@ -1,4 +1,4 @@
-"""The PettingZoo environments, in which every seat in a game is an agent."""
+"""PettingZoo environments for any game, in which each seat is an agent."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game. Each seat has an agent, and the agents take turns.
+    """A PettingZoo AEC environment for any registered game. Each seat is an agent.
 
     The agents are named after their seats, such as `system_0` and `user_0`. Observations and actions are
     those of `DialogueEnv`, but the action mask is called `legal_kinds`. `infos` contain only public values
@@ -162,13 +162,13 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
     Args:
         game: the name of the game.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the dialogue.
-        **settings: settings of the game.
+        **settings: the settings of the game.
     """
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start an episode.
 
-        The options are those of `DialogueEnv.reset`. PettingZoo's tests require that unknown options are
+        The options are those of `DialogueEnv.reset`. As PettingZoo's tests require, unknown options are
         ignored.
         """
         dialogue = self._start(seed, options)
@@ -178,7 +178,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Play the selected agent's action. If it is refused, the agent's entry in `infos` gives the reason.
+        """Play the selected agent's action. If the action is refused, `infos` gives the reason.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.
@@ -221,29 +221,29 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """A PettingZoo environment for any registered game. Each seat has an agent, and all agents act at once.
+    """A PettingZoo parallel environment for any registered game. Each seat is an agent.
 
-    In each step, the seats that may act at the start of the step act in index order. An action is ignored if
-    its seat may not act, or if an earlier seat's action in the same step made it impossible. Names, spaces,
-    options and infos are those of `DialogueAEC`.
+    In each step, the agents that may act at the start of the step act in the order of their seats. An action
+    is ignored if its agent may not act, or if an earlier action in the same step made it impossible. Names,
+    spaces, options and infos are those of `DialogueAEC`.
 
     Args:
         game: the name of the game.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the dialogue.
-        **settings: settings of the game.
+        **settings: the settings of the game.
     """
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_ByAgent, _ByAgent]:
-        """Start an episode. Return the observations and infos, keyed by agent (see `DialogueAEC.reset`)."""
+        """Start an episode like `DialogueAEC.reset`; return the observations and infos, keyed by agent."""
         self._start(seed, options)
         return {agent: self.observe(agent) for agent in self.agents}, self._infos()
 
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[_ByAgent, dict[str, float], dict[str, bool], dict[str, bool], _ByAgent]:
-        """Play the actions of the agents.
+        """Play actions, which are keyed by agent.
 
         Returns:
             The observations, rewards, terminations, truncations and infos, each keyed by agent.
@@ -283,12 +283,12 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
 
 
 class GameFunctions(NamedTuple):
-    """The functions in the PettingZoo module of a game. Their arguments are `render_mode` and settings.
+    """The functions in a game's PettingZoo module, which accept `render_mode` and the game's settings.
 
     Attributes:
-        env: returns a `raw_env` in PettingZoo's wrapper that checks the order of calls.
-        raw_env: returns the environment in which one seat moves at a time (PettingZoo's AEC).
-        parallel_env: returns the environment in which all seats act at once (PettingZoo's parallel API).
+        env: returns a `raw_env` in the PettingZoo wrapper that checks the order of calls.
+        raw_env: returns the environment with PettingZoo's AEC API, in which one agent acts at a time.
+        parallel_env: returns the environment with PettingZoo's parallel API, in which all agents act at once.
     """
 
     env: Callable[..., OrderEnforcingWrapper]

@@ -1,4 +1,4 @@
-"""The candidate environments as a Stable-Baselines3 `VecEnv`.
+"""Candidate environments as a Stable-Baselines3 `VecEnv`.
 
 This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
 """
@@ -26,11 +26,12 @@ __all__ = ["CandidatesVecEnv"]
 
 
 class CandidatesVecEnv(VecEnv):
-    """A batch of candidate episodes for algorithms from Stable-Baselines3 and sb3-contrib.
+    """A vectorized candidate environment for algorithms from Stable-Baselines3 and sb3-contrib.
 
     Each step plays an action in every episode. When an episode ends, the next one begins in the same step.
-    The `info` at the end of an episode has `instance_id`, `terminal_observation`, and `episode` with the
-    return `r` and the length `l`, as with `Monitor`. `MaskablePPO` finds the action masks by itself.
+    The `info` at the end of an episode contains `instance_id`, `terminal_observation`, and the same `episode`
+    entry as `Monitor`, with the return `r` and the length `l`. `MaskablePPO` finds the action masks
+    automatically.
 
     Args:
         batch: the batch of episodes from `gymnasium.make_vec("birdenv/CInteractCandidates-v0",
@@ -55,13 +56,15 @@ class CandidatesVecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, np.intp)
 
     def reset(self) -> Any:
-        """Start an episode in every environment, with the seeds passed to `seed`, and return observations.
+        """Start an episode in each environment, with seeds from the method `seed`, and return observations.
 
         Raises:
             InputError: reset options were set, which are not supported.
         """
         if any(self._options):
-            raise InputError("a batch has no reset options: choose tasks and prices when you make it")
+            raise InputError(
+                "reset options are not supported: choose tasks and prices when you make the batch"
+            )
         seeds = [seed if seed is None else int(seed) for seed in self._seeds]
         observation, infos = self.batch.reset(seed=seeds)
         self._reset_seeds()
@@ -99,18 +102,22 @@ class CandidatesVecEnv(VecEnv):
             AttributeError: `method_name` names a different method.
         """
         if method_name != "action_masks":
-            raise AttributeError(f"the episodes of a batch have no method {method_name!r}, only action_masks")
+            raise AttributeError(
+                f"the method {method_name!r} is not supported: only action_masks can be called"
+            )
         masks = self.batch.action_masks()
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return the value of an attribute for each episode. All episodes share the value in the batch."""
+        """Return the batch's value of an attribute, repeated for each episode."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise `NotImplementedError`, because the episodes of a batch share their attributes."""
-        raise NotImplementedError("the episodes of a batch share their attributes")
+        """Raise `NotImplementedError`, because all episodes in the batch share their attributes."""
+        raise NotImplementedError(
+            "an attribute cannot be set for an episode, because all episodes in the batch share it"
+        )
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True if the class is `Monitor`, because `info` contains the `episode` entry of `Monitor`."""
+        """Return True for `Monitor`, because `info` already contains the `episode` entry of `Monitor`."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -3,8 +3,8 @@
 * `ChatMessages`: chat messages and tool calls, for chat models
 * `Markup`: the prompt and the tags of the published c-Interact scripts
 * `TurnCost`: a cost for each step
-* `PotentialShaping` (used with `resolved_points`): shaped rewards, which make learning easier
-* `HiddenPrice`: candidate observations in which the price of a question is hidden
+* `PotentialShaping`: potential-based reward shaping, for example with `resolved_points`
+* `HiddenPrice`: candidate observations without the price of a question
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """The space of a chat model's answers: assistant messages, and bare tool calls.
+    """The space of a chat model's replies: assistant messages and bare tool calls.
 
     Random samples are assistant messages that call one of the seat's tools.
     """
@@ -93,15 +93,15 @@ class ChatReplies(_ChatSpace):
 
 
 class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """A wrapper that converts observations to chat call arguments, and messages to actions.
+    """A wrapper that converts observations to chat call arguments, and chat replies to actions.
 
     Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call. `messages`
     is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
     the actions that are legal now.
 
     Action: an assistant message with one tool call, or a bare tool call. A message that does not contain
-    exactly one valid tool call is an illegal action. It stays in `messages`, followed by the environment's
-    answer as a user message.
+    exactly one valid tool call is an illegal action. The message stays in `messages`, followed by a user
+    message with the environment's answer.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -144,15 +144,15 @@ _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 
 
 class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """A wrapper that converts observations to one growing prompt, and tags in a model's output to actions.
+    """A wrapper that collects observations in a growing prompt, and converts tags in model output to actions.
 
     `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
-    Other names for SQL can also follow the opening backticks, and a single statement needs no backticks. If a
+    The backticks can be followed by other names for SQL, and can be omitted for a single statement. If a
     submission contains no SQL, `ERROR!` is submitted, as in the published scripts. Output that contains no
     tags is a question to the user. If no question is possible, the prompt ends with an opening `<t>`, and the
     whole output is searched for SQL.
 
-    The published markup has only these two tags. The other actions of the game have tags with their names:
+    The published markup has only these two tags. For other actions, the tag is the name of the action:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
     """
 
@@ -229,7 +229,7 @@ _DIGITS = 10  # rewards are rounded to this number of decimals
 class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A wrapper that subtracts a cost from the reward of every step.
 
-    The cost changes the task: if it is high, the best policy asks fewer questions.
+    The cost changes the optimal policy: if the cost is high, the optimal policy asks fewer questions.
 
     Args:
         env: any environment.
@@ -240,7 +240,7 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, cost=cost)
         gymnasium.Wrapper.__init__(self, env)
         if not cost >= 0:
-            raise InputError(f"the cost of a turn must be a number, 0 or more, got {cost!r}")
+            raise InputError(f"cost must be at least 0, got {cost!r}")
         self._cost = cost
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -251,9 +251,9 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A wrapper that adds `discount * potential(after) - potential(before)` to each reward.
 
-    The potential of a terminal state is 0, so the returns of all policies change by the same constant, and
-    the best policy remains the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of
-    its last state, because learners bootstrap from there.
+    The potential of a terminal state is 0, so shaping changes the returns of all policies by the same amount
+    and preserves the optimal policy (Ng, Harada and Russell 1999). When an episode is truncated, the
+    potential of the last state is not set to 0, because learners bootstrap from this state.
 
     Args:
         env: any environment.
@@ -294,10 +294,10 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
     Args:
         observation: not used.
-        env: an environment of c-Interact or a-Interact, wrapped or not.
+        env: a c-Interact or a-Interact environment, which may be wrapped.
 
     Raises:
-        InputError: the game has no annotated ambiguities.
+        InputError: no episode is running, or the game has no annotated ambiguities.
     """
     inner = env.unwrapped
     dialogue = inner._dialogue if isinstance(inner, DialogueEnv) else None
@@ -309,10 +309,10 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """A wrapper that sets the price in candidate observations to 0, to measure what knowing it is worth."""
+    """A wrapper that hides the price in candidate observations, to measure the value of knowing the price."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """Return the observation with its price set to 0."""
+        """Return a copy of the observation in which the price is 0."""
         episode = np.array(observation["episode"])
         episode[..., EpisodeColumn.PRICE] = 0.0
         return {**observation, "episode": episode}

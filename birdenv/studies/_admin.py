@@ -1,4 +1,4 @@
-"""The administrator's page: people, dialogues, codes, exports and deletion. Access requires a token."""
+"""The administrator's page, which lists people and dialogues, and offers exports and deletion."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ENDINGS: Final = {
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the administrator's page to a study's application, with sign-in, replays and exports."""
+    """Add the administrator's page to a study's web application, including sign-in, replays and exports."""
 
     @app.get("/admin")
     async def admin(request: Request) -> Response:

@@ -39,8 +39,8 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
     Args:
         study: the study.
-        folder: the study's folder, which contains the secret that signs tokens.
-        host: the address at which the application will be served.
+        folder: the study's folder, which contains the secret for signing tokens.
+        host: the address that the server listens on.
     """
     doors = Doors(folder)
     hub = Hub(study)

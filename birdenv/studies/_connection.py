@@ -1,4 +1,4 @@
-"""The connection to one browser tab: the frames that the tab may send, and the updates that it receives."""
+"""The connection to one browser tab: parse the frames that the tab sends, and send updates to the tab."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame from a browser, with the number of events that the browser has already seen."""
+    """The first frame that a browser sends; `after` is the number of events that the browser already has."""
 
     type: Literal["hello"]
     after: int = Field(ge=0, le=1_000_000)
 
 
 class Play(_Frame):
-    """A move in a dialogue.
+    """A frame that requests a move in a dialogue.
 
     Attributes:
-        cid: the browser's id for the move. A frame with a known `cid` is a duplicate, and is not played.
+        cid: the browser's id for the move. If a `cid` repeats, the frame is a duplicate and is ignored.
         dialogue: the id of the dialogue; None for the person's current dialogue.
         action: the name of the action.
         data: the data of the action.
-        seconds: the seconds since the person began to write; None if unknown.
+        seconds: the number of seconds since the person began to write; None if unknown.
     """
 
     type: Literal["move"]
@@ -53,7 +53,7 @@ class Play(_Frame):
 
 
 class Typing(_Frame):
-    """A notice that the person has begun or stopped typing."""
+    """A frame that reports whether the person is typing."""
 
     type: Literal["typing"]
     on: bool
@@ -89,7 +89,7 @@ def read_frame(text: str) -> Hello | Play | Typing:
 
 
 def as_json(value: Any) -> str:
-    """Return a value as JSON in ASCII, so that no stored character can break a socket."""
+    """Return a value as ASCII-only JSON, because a web socket cannot send lone surrogates."""
     return json.dumps(value, ensure_ascii=True)
 
 
@@ -102,13 +102,12 @@ class Connection:
     Attributes:
         socket: the web socket of the tab.
         person: the id of the person.
-        news: an event that is set when there may be something to send.
+        news: an `asyncio.Event` that is set when there may be something to send.
         after: the number of events that were sent to the browser so far; None before the browser's first
             frame.
-        typing: whether the partner is typing now, if this has changed and must be sent; None if nothing has
-            changed.
+        typing: the partner's typing status (True or False) if it must still be sent; otherwise None.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
-        state: the last dialogue state that was sent; None if no state was sent.
+        state: the dialogue state that was sent last; None before the first state was sent.
     """
 
     def __init__(self, socket: WebSocket, person: str) -> None:
@@ -123,7 +122,7 @@ class Connection:
         self._sent: str = ""
 
     async def send(self, study: Study, find: FindRoom) -> None:
-        """Send the browser everything that has changed since the last call.
+        """Send all changes since the last call to the browser.
 
         Args:
             study: the study.

@@ -1,4 +1,4 @@
-"""An SQLite file that commits every call, so that confirmed data survives even if the server is killed."""
+"""An SQLite database that commits after every call, so that a server crash loses no confirmed data."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from birdenv.files import file_errors
 
 
 class Database:
-    """One SQLite file, which can be used from any thread.
+    """A thread-safe SQLite database in one file.
 
     Args:
-        path: the file.
+        path: the path of the file.
         tables: SQL statements that create missing tables.
-        for_reading: True to open an existing file for reading, without changing the file or its folder. A
-            server can still write to the file at the same time.
+        for_reading: True to open an existing file without writing to the file or its folder. A server can
+            still write to the file at the same time.
 
     Attributes:
-        path: the file.
+        path: the path of the file.
 
     Raises:
         InputError: the file cannot be used, or belongs to a different program.
@@ -68,7 +68,7 @@ class Database:
 
     def _fault(self, error: sqlite3.Error) -> InputError:
         if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
-            return InputError(f"{self.path}: cannot be opened here: copy its folder to where you can write")
+            return InputError(f"{self.path} is in a read-only folder: copy the folder to a writable place")
         return InputError(f"{self.path} is not a study's database: {error}")
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Database:
             self._db.execute("COMMIT")
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Execute a statement, and return the rows of its result.
+        """Execute an SQL statement, and return the result rows.
 
         Raises:
             InputError: the file was opened for reading and is damaged.
@@ -104,7 +104,7 @@ class Database:
                 raise self._fault(error) from None
 
     def parsed(self, text: str | None) -> Any:
-        """Return the value of a cell that contains JSON, or None if the cell is NULL.
+        """Parse a cell that contains JSON; return None if the cell is NULL.
 
         Raises:
             InputError: the cell contains invalid JSON.
@@ -112,7 +112,9 @@ class Database:
         try:
             return None if text is None else json.loads(text)
         except ValueError:
-            raise InputError(f"{self.path}: a row is damaged: {str(text)[:40]!r} is not JSON") from None
+            raise InputError(
+                f"{self.path} is damaged: it contains {str(text)[:40]!r} instead of JSON"
+            ) from None
 
     def _run(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with closing(self._db.execute(sql, values)) as cursor:

@@ -1,4 +1,4 @@
-"""Render the page that fits a person's stage in the study."""
+"""Render the pages that a study shows to its participants."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ _STEPS: Final = {
 
 
 def render(name: str, **facts: Any) -> str:
-    """Return the HTML of a template, filled with the given values. All values are escaped."""
+    """Render an HTML template with the given values, which are escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
 def clock_time(seconds: float) -> str:
-    """Format a time, given in seconds since 1970, as a date and time in UTC for administrators."""
+    """Format a time in seconds since 1970 as a UTC date and time, for the administrator's page."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def in_minutes(seconds: float) -> str:
-    """Format a duration, given in seconds, as minutes for administrators."""
+    """Format a duration in seconds as minutes, for the administrator's page."""
     return f"{max(seconds, 0) / 60:.1f}"
 
 
 class Pages:
-    """The pages that a study shows to its participants."""
+    """Renders the page for each stage of a study."""
 
     def __init__(self, study: Study, doors: Doors) -> None:
         self._study = study
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the page that asks for consent. In a recruiting platform's preview, it has no form.
+        """Return the consent page. In a recruiting platform's preview, the page has no form.
 
         Args:
             visitor: the id of the visitor for whom the form is valid.
@@ -72,8 +72,8 @@ class Pages:
 
         Args:
             person: the person.
-            problem: an error message about the form that the person sent.
-            told: a message about this form that does not report an error.
+            problem: an error message about the form that the person sent; empty if there is none.
+            told: a confirmation of the form that the person sent; empty if there is none.
         """
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))

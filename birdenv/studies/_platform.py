@@ -1,4 +1,4 @@
-"""Recruiting platforms (Prolific, Mechanical Turk): their parameters, and the links back to them."""
+"""Read the parameters that Prolific and Mechanical Turk send, and return people to these platforms."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ _MOST_FIELD: Final = 200
 
 
 def platform_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters that a recruiting platform sent, each cut to at most 200 characters."""
+    """Return the parameters that a recruiting platform sent, each truncated to 200 characters."""
     return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
 
 
 def external_of(platform: Mapping[str, str]) -> str | None:
-    """Return the id of a person on a recruiting platform, or None if no platform sent the person."""
+    """Return a person's id on a recruiting platform, such as `prolific:ID`, or None without a platform."""
     if "PROLIFIC_PID" in platform:
         return f"prolific:{platform['PROLIFIC_PID']}"
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True if a platform shows the page as a preview, where no data may be collected."""
+    """Return True if a platform shows the page as a preview, in which no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if a request has the same visit id (submission or assignment id) as before.
+    """Return True if a request has the stored visit id, that is, the platform's session or assignment id.
 
     Other people may know a person's id on the platform, but only the person knows the visit id.
 
     Args:
-        began: the platform parameters from when the person began the study.
+        began: the platform parameters that are stored for the person.
         comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
@@ -64,7 +64,7 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
     """Return True if a request has a new visit id, because the person has accepted the task again.
 
     Args:
-        began: the platform parameters from when the person began the study.
+        began: the platform parameters that are stored for the person.
         comes: the platform parameters in the current request.
     """
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
@@ -73,8 +73,8 @@ def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
     """Return the values that the page `finished` needs to send a completion code to the platform.
 
-    For Prolific, this is a link; for Mechanical Turk, the address to submit a form to, and the assignment id.
-    If there is no platform or no code, the result is empty.
+    For Prolific, the result contains a link. For Mechanical Turk, it contains the assignment id, and the URL
+    to which the page posts a form. If there is no platform or no code, the result is empty.
     """
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}

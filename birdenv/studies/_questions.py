@@ -1,4 +1,4 @@
-"""Check the questions that a page asks, and read the answers from its form."""
+"""Check survey questions, and parse the answers that people give to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Read an answer from a form: a step on the scale, a text, or None if the question was not answered.
+    """Parse an answer from a form: a step on the question's scale, or a text. Return None for no answer.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.
@@ -37,7 +37,12 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Read an answer in words; the result is None if the question was not answered.
+    """Validate an answer in words, and return it stripped, or None if it is empty.
+
+    Args:
+        text: the question, for error messages.
+        given: the answer.
+        required: True to reject an empty answer.
 
     Raises:
         InputError: a required answer is missing, or an answer is too long.
@@ -51,7 +56,7 @@ def read_words(text: str, given: str, required: bool) -> str | None:
 
 
 def check_questions(questions: Iterable[SurveyQuestion]) -> None:
-    """Check that questions can be shown on one page.
+    """Check that questions can be asked together on one page.
 
     Raises:
         ValueError: a name occurs twice or is already a field of the page, a scale has one step or too many
@@ -60,13 +65,17 @@ def check_questions(questions: Iterable[SurveyQuestion]) -> None:
     seen: set[str] = set()
     for each in questions:
         if each.name in _OWN_FIELDS:
-            raise ValueError(f"{each.name!r} cannot be a name: the page has a field with that name")
+            raise ValueError(
+                f"a question cannot have the name {each.name!r}: the page already uses that name"
+            )
         if each.name in seen:
             raise ValueError(f"two questions have the name {each.name!r}")
         if each.scale != 0 and not 2 <= each.scale <= _LARGEST_SCALE:
             raise ValueError(
-                f"{each.name}: the scale is {each.scale}; it must be 0 (text) or 2 to {_LARGEST_SCALE}"
+                f"the scale of {each.name!r} is {each.scale}: use 0 (text) or 2 to {_LARGEST_SCALE}"
             )
         if each.about not in _ABOUT:
-            raise ValueError(f"{each.name}: about is {each.about!r}; it must be one of {', '.join(_ABOUT)}")
+            raise ValueError(
+                f"`about` of the question {each.name!r} is {each.about!r}: use {', '.join(_ABOUT)}"
+            )
         seen.add(each.name)

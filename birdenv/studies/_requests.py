@@ -27,10 +27,10 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit on the request rate.
+    """A token bucket that limits the rate of requests.
 
     Args:
-        burst: the number of requests that are allowed at once.
+        burst: the maximum number of requests at once.
         rate: the number of requests per second that are allowed after a burst.
         clock: a function that returns the time in seconds.
     """
@@ -41,7 +41,7 @@ class Bucket:
         self._at = clock()
 
     def take(self) -> bool:
-        """Count one request, and return True if it is allowed."""
+        """Count a request, and return True if it is allowed."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -57,10 +57,10 @@ class Bucket:
 
 
 class Newcomers:
-    """Limits the number of new people per address.
+    """A limit on the number of new people from each network address.
 
     Args:
-        most: the maximum number of people per minute; None for no limit.
+        most: the maximum number of people per minute from one address; None for no limit.
         clock: a function that returns the time in seconds.
     """
 
@@ -91,12 +91,12 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return a web application that has no pages yet, and shows errors as HTML pages.
+    """Return a web application without pages, which shows errors as HTML.
 
     Args:
         title: the title of the error pages.
-        host: the address at which the application will be served.
-        names: additional host names for the application.
+        host: the address that the server listens on.
+        names: additional host names that the application accepts.
         lifespan: a context manager that is entered when the server starts and left when it stops.
     """
     further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
@@ -135,12 +135,12 @@ _REFUSED: Final = "You cannot open this page. Please open the study's link again
 
 
 def refused() -> HTTPException:
-    """Return the HTTP error (403) for a person who may not open a page."""
+    """Return the HTTP 403 error for a person who may not open a page."""
     return HTTPException(403, _REFUSED)
 
 
 def not_signed_in() -> HTTPException:
-    """Return the HTTP error (403) for a page that only the study's administrator may open."""
+    """Return the HTTP 403 error for a page that only the study's administrator may open."""
     return HTTPException(403, "Sign in at /admin first, with the token that the command printed.")
 
 
@@ -148,7 +148,8 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
     """Return the id of the person who sent a form, and the fields of the form.
 
     Raises:
-        HTTPException: the form was made for a different person or origin, or is too large.
+        HTTPException: the form was issued to a different person, was sent from a different origin, or is too
+            large.
     """
     person = doors.person(request.cookies.get(doors.cookie))
     fields = await read_fields(request)
@@ -180,7 +181,7 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def back(path: str = "/") -> Response:
-    """Return a redirect to a page, to send in response to a form."""
+    """Return a redirect to a page, as the response to a submitted form."""
     return RedirectResponse(path, 303)
 
 
@@ -198,7 +199,7 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return a page that asks the visitor to confirm before this browser acts as a different participant.
+    """Return a page that asks for confirmation before the browser switches to a different participant.
 
     Args:
         action: the URL that the confirmation form posts to.
@@ -207,12 +208,12 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the page behind personal links, which let people continue in a different browser.
+    """Add the routes for personal links, which let people continue in a different browser.
 
     Args:
         app: the application.
-        doors: the tokens and cookies of the application.
-        is_known: a function that returns True for the id of a known person.
+        doors: the object that issues and checks tokens.
+        is_known: a function that returns True if there is a person with the given id.
     """
 
     @app.get("/link/{end}")
@@ -247,7 +248,7 @@ def add_consent(
 
     Args:
         app: the application.
-        doors: the cookies and links of the application.
+        doors: the object that issues and checks tokens.
         most: the maximum number of new people per minute from one address; None for no limit.
         is_known: a function that returns True if the person with the given id has already given consent.
         agree: a function that admits a person, given the person's id, the id on a recruiting platform (or
@@ -259,7 +260,7 @@ def add_consent(
     async def consent(request: Request) -> Response:
         id, fields = await read_form(request, doors)
         if not is_known(id) and not newcomers.take(_address_of(request)):
-            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
+            raise HTTPException(429, "Too many people are joining at once. Please try again in a minute.")
         platform = platform_of(fields)
         try:
             admitted = agree(id, external_of(platform), platform)

@@ -1,4 +1,4 @@
-"""Serve web sockets for people's pages, play moves in order, and enforce a study's time limits."""
+"""Serve the web sockets of people's pages, play their moves in order, and enforce a study's time limits."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Hub:
-    """All connections to a study, and the clock that enforces its time limits.
+    """Manages all connections to a study, and runs the clock that enforces the study's time limits.
 
     A person's moves from all tabs are played one at a time, in order of arrival. Moves that arrived before
-    the browser disconnected are still played, unless the person counts as having left.
+    the browser disconnected are still played, unless the person has left the dialogue by then.
     """
 
     def __init__(self, study: Study) -> None:

@@ -1,4 +1,4 @@
-"""Let players move at human speed, and run slow functions in threads."""
+"""Play the moves of players at human speed, and run slow functions in threads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ T = TypeVar("T")
 
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Call a function in a new thread, and return the function's result.
+    """Call a function in a new daemon thread, and return the function's result.
 
-    Daemon threads, unlike those of `asyncio.to_thread`, do not keep a server from ending while a player
+    Unlike a thread of `asyncio.to_thread`, a daemon thread does not delay the server's exit while a player
     thinks.
     """
     loop = asyncio.get_running_loop()
@@ -49,13 +49,13 @@ async def in_thread(act: Callable[[], T]) -> T:
 
 
 class Turnstile:
-    """Runs the functions of each dialogue one at a time, so that no dialogue needs two threads."""
+    """Runs functions that change a dialogue one at a time, so that a dialogue never occupies two threads."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, dialogue: str, act: Callable[[], T]) -> T:
-        """Call a function once all earlier functions for the dialogue have finished; return its result."""
+        """Wait for all earlier functions for a dialogue, then run `act` in a thread; return its result."""
         lock = self._locks.get(dialogue)
         if lock is None:
             lock = self._locks[dialogue] = asyncio.Lock()
@@ -68,11 +68,11 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Turns:
-    """Asks the players of dialogues for their moves, in one asyncio task for each dialogue.
+    """Asks the players in dialogues for moves, with one asyncio task per dialogue.
 
     Args:
         study: the study.
-        turnstile: an object that runs the moves of each dialogue one at a time.
+        turnstile: the object that runs the moves in each dialogue one at a time.
         tell_typing: a function that tells people that their partner has begun or stopped typing.
     """
 
@@ -86,7 +86,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Ask a dialogue's players for moves, in the background, until none of them has a move."""
+        """Start a background task that asks the players in a dialogue for moves until no player moves."""
         id = room.stored.id
         if not room.has_players:
             return

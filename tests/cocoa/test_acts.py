@@ -117,7 +117,7 @@ def test_a_seller_who_stands_first_is_the_seller() -> None:
 
 def test_dialogues_of_another_game_are_told() -> None:
     example = held("bargain", (0, "message", "hi"))
-    with pytest.raises(InputError, match="not dialogues of mutual-friends"):
+    with pytest.raises(InputError, match="do not belong to mutual-friends"):
         Transcripts(find_game("mutual-friends"), [example])
     with pytest.raises(InputError, match="bird has no such task"):
         Transcripts(find_game("bird"), [example])

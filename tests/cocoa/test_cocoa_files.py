@@ -367,7 +367,7 @@ def test_values_that_a_schema_lists_twice_are_drawn_once(shared_data: Path) -> N
     distinct = schema.distinct("company")
     assert len(schema.values["company"]) == 1761 and len(distinct) < 1713
     assert len({value.casefold() for value in distinct}) == len(distinct)
-    with pytest.raises(InputError, match="no values of the type 'colour'"):
+    with pytest.raises(InputError, match="no values for the type 'colour'"):
         schema.distinct("colour")
 
 

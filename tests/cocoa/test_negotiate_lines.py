@@ -100,7 +100,7 @@ def test_what_a_line_does_not_tell_is_missing(
     ],
 )
 def test_a_line_of_no_such_format_is_named(tmp_path: Path, line: str) -> None:
-    with pytest.raises(InputError, match=r"some\.txt: line 2 is not a dialogue of DealOrNoDeal"):
+    with pytest.raises(InputError, match=r"some\.txt: line 2 is not a DealOrNoDeal dialogue"):
         read(tmp_path, AGREED[0], line)
 
 

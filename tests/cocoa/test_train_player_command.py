@@ -27,7 +27,7 @@ def test_a_player_is_trained_tested_and_plays(kind: str, run: Path, birdenv: Com
         pytest.importorskip("bm25s")
     file, spec = tmp_path / "player.json", f"{kind}:{tmp_path / 'player.json'}"
     ran = birdenv("train-player", "bargain", "--data", run, "--kind", kind, "--out", file)
-    assert ran.code == 0 and f"The player: {spec}" in ran.out and "held out" in ran.out, ran
+    assert ran.code == 0 and f"Use the player as {spec}" in ran.out and "held out" in ran.out, ran
     told = tmp_path / "figures.json"
     with_play = ("--selfplay", 4, "--partner", "rulebased", "--json", told)
     ran = birdenv("test-player", "bargain", "--player", spec, "--data", run, *with_play)

@@ -122,8 +122,8 @@ def test_what_it_cannot_do_is_said(settings: dict[str, dict[str, str]]) -> None:
     with pytest.raises(InputError, match="reset_mask must be a Boolean array of 3"):
         envs.reset(options={"reset_mask": np.ones(2, dtype=np.bool_)})
     envs.reset(seed=0)
-    with pytest.raises(InvalidAction, match="give 3 actions; got 1"):
+    with pytest.raises(InvalidAction, match="expected 3 actions, got 1"):
         envs.step([birdenv.submit_sql("SELECT 1")])
     for actions in (None, 0, "SELECT 1", {"kind": np.zeros(3, int)}, {"kind": 0, "text": "a"}):
-        with pytest.raises(InvalidAction, match="give"):
+        with pytest.raises(InvalidAction, match="expected"):
             envs.step(actions)

@@ -372,7 +372,7 @@ def test_newcomers_from_one_address_are_limited(tmp_path: Path) -> None:
     with served(tmp_path, "bargain", config) as (study, port):
         people = [Browser(port) for _ in range(3)]
         assert [person.post("/consent") for person in people] == [200, 200, 429]
-        assert "Too many people came at once" in people[2].page
+        assert "Too many people are joining at once" in people[2].page
         assert people[0].post("/consent") == 200  # who is known may come again
         assert study.store.counts() == {"instructions": 2}
 

@@ -74,7 +74,7 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         read_config(path)
     [warning] = told
-    why = "The pages are birdenv's own: put what people should read into `instructions`"
+    why = "birdenv uses its own pages: write texts for participants into `instructions`"
     assert str(warning.message) == f"{path}: these fields are ignored: icon, templates_dir. {why}"
 
 
@@ -106,8 +106,8 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
     path = written(tmp_path, status_params=STATUSES, models=MODELS, num_chats_per_scenario=quotas)
     with pytest.warns(UserWarning) as told:
         assert list(read_config(path).partners) == ["human", "rulebased"]
-    words = [str(each.message).partition("names ")[2] for each in told]
-    assert words == [f"{name!r}, which is not an active model: left out" for name in ("neural", "off")]
+    words = [str(each.message).partition("num_chats_per_scenario.")[2] for each in told]
+    assert words == [f"{name} is ignored: no active model has that name" for name in ("neural", "off")]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
             {"status_params": STATUSES, "models": {"human": {"active": True, "type": "rulebased"}}},
             "a model cannot have the name 'human'",
         ),
-        ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
+        ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "no partner is left"),
         ({"titel": "x"}, "json: titel: there is no such field; the fields are title, consent, instructions"),
         ({"limits": {"idle": "soon"}}, "json: limits.idle: Input should be a valid number.*got 'soon'$"),
         ({"limits": {"waitng": 5}}, "json: limits.waitng: there is no such field$"),
@@ -153,11 +153,11 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, record: dict[str, A
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"name": "form"}, "the page has a field with that name"),
-        ({"name": "item"}, "the page has a field with that name"),
-        ({"name": "a", "scale": -1}, "the scale is -1"),
-        ({"name": "a", "scale": 10**9}, "the scale is 1000000000"),
-        ({"name": "a", "about": "xyz"}, "about is 'xyz'"),
+        ({"name": "form"}, "the page already uses that name"),
+        ({"name": "item"}, "the page already uses that name"),
+        ({"name": "a", "scale": -1}, "the scale of 'a' is -1"),
+        ({"name": "a", "scale": 10**9}, "the scale of 'a' is 1000000000"),
+        ({"name": "a", "about": "xyz"}, "`about` of the question 'a' is 'xyz'"),
     ],
 )
 @pytest.mark.parametrize(("config", "field"), [(StudyConfig, "survey"), (RatingConfig, "questions")])

@@ -76,7 +76,7 @@ def test_a_damaged_row_is_one_line(command: tuple[str, ...], birdenv: Any, tmp_p
     with sqlite3.connect(study(tmp_path)) as db:
         db.execute("UPDATE study SET value = '{\"ga'")
     ran = birdenv(*command, tmp_path)
-    assert ran.code == 2 and "a row is damaged" in ran.err and ran.err.count("\n") == 1, ran
+    assert ran.code == 2 and "is damaged: it contains" in ran.err and ran.err.count("\n") == 1, ran
 
 
 def test_reading_leaves_no_trace(birdenv: Any, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
     assert ran.code == 2 and "has no ratings yet: add some with --import FILE" in ran.err
     (tmp_path / "a.csv").write_text(RATINGS)
     ran = birdenv("ratings", run, "--import", tmp_path / "a.csv")
-    assert ran.code == 2 and "has no dialogue 'D0'" in ran.err and f"it has {names[0]}, " in ran.err
+    assert ran.code == 2 and "the file rates the dialogue 'D0', but " in ran.err
+    assert f" contains only {names[0]}, " in ran.err
     text = RATINGS
     for place, name in enumerate(names):
         text = text.replace(f"D{place},", f"{name},")

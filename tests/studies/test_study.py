@@ -113,7 +113,7 @@ def test_the_people_are_told_with_their_platform_ids_and_codes(tmp_path: Path) -
     assert (two["platform_id"], two["ending"], two["code"]) == ("prolific:b", "done", "C1")
     assert {one["dialogues"], two["dialogues"]} == {f"{stored.id}/{seat}" for seat in (0, 1)}
     assert two["since"] == "1970-01-01T00:16:41+00:00"
-    with pytest.raises(InputError, match="is not a study or rating folder"):
+    with pytest.raises(InputError, match="contains neither a study nor a rating round"):
         list(people_rows(tmp_path / "elsewhere"))
 
 
@@ -151,7 +151,7 @@ def test_nothing_is_left_of_one_who_withdraws(tmp_path: Path) -> None:
     assert study_rows(tmp_path, "cocoa") == [] and not world.study.used()
     world.study.answer("b", ANSWERS)
     assert world.status("b") == "done"
-    with pytest.raises(InputError, match="nobody has the id"):
+    with pytest.raises(InputError, match="no person in this study has the id"):
         delete_person(world.store, "one-who-withdraws")
     stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not any(words in stored for words in (b"withdraws", b"my secret", b"my trouble", b"my word"))

@@ -39,10 +39,10 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     ("words", "why"),
     [
         (["nothing"], "unknown game 'nothing'"),
-        (["bird", "--scenario-path", "x.json"], "does not read scenarios"),
+        (["bird", "--scenario-path", "x.json"], "does not use scenario files"),
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
-        (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
-        (["bargain", "--seller", "human"], "leave out 'human'"),
+        (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "leave one seat free"),
+        (["bargain", "--seller", "human"], "'human' is not a player"),
         (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no API key"),
         (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
         (["bargain", "--colour", "red"], "No such option: --colour"),

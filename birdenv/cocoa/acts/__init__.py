@@ -1,13 +1,13 @@
-"""Dialogue acts: moves stripped of their episode's names, values and prices.
+"""Dialogue acts: moves in which slots replace the names, values and prices of an episode.
 
     transcripts = Transcripts(game, read_examples(path))
     for turns in transcripts:
         for view, move in turns:
             ...
 
-A `Lexicon` replaces the values that a seat knows with slots, and fills slots with the values of the current
-episode. A `Listener` follows a dialogue as one seat sees it, and returns the act of each move and features of
-the situation. `DialogueTokens` converts everything that a seat hears and says to tokens for sequence models.
+A `Lexicon` replaces the values that a seat knows with slots, and fills slots with values from the current
+episode. A `Listener` tracks a dialogue from one seat's point of view, and returns the act for each move and
+features of the situation. `DialogueTokens` converts a dialogue to tokens for sequence models.
 """
 
 from birdenv.cocoa.acts._lexicon import Lexicon

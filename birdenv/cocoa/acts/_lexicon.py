@@ -31,7 +31,7 @@ NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
-    """The values that a seat knows, and the seat's target price if the game has prices.
+    """Replaces names, values and prices that a seat knows with slots, and fills slots with values.
 
     If the seats divide things, `{thing 1}` is the thing that is most valuable to the seat.
 
@@ -54,12 +54,12 @@ class Lexicon:
         self._target = _number_at(kb, "personal", "Target") or self._listed
 
     def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
-        """Replace the values that the seat knows with slots, and return the resulting text.
+        """Replace all known values and all prices in a text with slots.
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
-        if it is nearly the last price that the seat or its partner named. A price between these two prices
-        becomes, for example, `{~0.40}`: 40% of the way from the seat's price to the partner's price. Any
-        other price becomes a share of the seat's target price, such as `{$0.85}`.
+        if it is close to the last price that the seat or the partner named. A price between these two prices
+        becomes, for example, `{~0.40}`, which is 40% of the way from the seat's price to the partner's price.
+        Any other price becomes a fraction of the seat's target price, such as `{$0.85}`.
         """
         if self._pattern is not None:
             text = self._pattern.sub(self._named, text)
@@ -98,9 +98,9 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return a pair (attribute, value) for each known value in a text, and (`price`, price) for a price.
+        """Return a pair (attribute, value) for each known value in a text, and a pair for the last price.
 
-        If a text names several prices, only the last price counts.
+        In the pair for the price, the attribute is `price`.
         """
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
@@ -140,7 +140,7 @@ class Lexicon:
     def price_of(self, slot: str, prices: PriceWords = NO_PRICES) -> float | None:
         """Return the price that a slot stands for, rounded to whole dollars.
 
-        The result is None if the slot is not for a price, or if it refers to a price that nobody has named.
+        The result is None if the slot does not stand for a price, or if the price has not been named yet.
         """
         own, theirs = prices
         price: float | None = None
@@ -158,8 +158,8 @@ class Lexicon:
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield (key, string) for each string of 3 to 60 characters in JSON data.
 
-    The key is the name of the field that contains the string; `name` is the key of `value` itself. In a list
-    of items that have a value, the key of each item's name is its rank: `thing 1` is the most valuable item.
+    The key is the name of the field that contains the string; `name` is the key of `value` itself. If a list
+    contains items with values, the key for an item's name is its rank: `thing 1` is the most valuable item.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():

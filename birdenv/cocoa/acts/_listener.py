@@ -33,12 +33,12 @@ _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.i
 
 
 class Act(NamedTuple):
-    """A move stripped of its episode's names, values and prices.
+    """A move without the names, values and prices of its episode.
 
     Attributes:
         action: the name of the action.
-        parts: the intent of each sentence with the attributes that the sentence mentions, such as
-            `ask Company`; for an action that selects an item, `theirs` if the partner has named the item.
+        parts: the intent of each sentence and the attributes that the sentence mentions, such as
+            `ask Company`. For an action that selects an item, `theirs` if the partner has named the item.
     """
 
     action: str
@@ -54,7 +54,7 @@ def intent_of(sentence: str) -> str:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Return the parts (see `Act`) of a text with slots, sorted and without repetitions; at most eight."""
+    """Return up to eight distinct parts (see `Act`) of a text with slots, sorted."""
     found = {part for sentence in _SENTENCE.split(text) if sentence.strip() for part in _parts(sentence)}
     return tuple(sorted(found)[:_MOST_PARTS])
 
@@ -88,9 +88,9 @@ class Listener:
         prices: the most recent prices named in the dialogue.
         news: the partner's acts since the seat's last move.
         moves: the number of moves that the seat has made.
-        heard: what the partner has said, in lower case.
-        offered: the most recent item in the partner's actions that the seat can also select; None if there is
-            none.
+        heard: the text of all the partner's moves, in lower case.
+        offered: the last item that the partner named in an action and that the seat can also select; None if
+            there is no such item.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -135,7 +135,7 @@ class Listener:
             self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
 
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
-        """Return the act for a move at this point in the dialogue, and the move's data with slots.
+        """Return the act for the seat's next move, and the move's data with slots.
 
         Items differ between episodes, so an act does not name the item that a move selects. The act only
         records whether the partner has named that item.
@@ -158,8 +158,9 @@ class Listener:
     def best_items(self, view: View) -> list[Any]:
         """Return the items that the seat can choose, best first.
 
-        Items that the seat has not named precede items that it has named. In both groups, the item that the
-        partner named last comes first; other items are sorted by how many of their values the partner named.
+        Items that the seat has not yet named precede items that it has named. In both groups, the item that
+        the partner named last comes first, and the other items are sorted by the number of their values that
+        the partner has mentioned.
         """
         return sorted(
             view.choices,
@@ -179,7 +180,7 @@ class Listener:
         return sum(value.lower() in self.heard for _, value in leaves(choice))
 
     def state(self, view: View) -> list[str]:
-        """Return features of the situation that a view shows, as short strings such as `can select`."""
+        """Return the features of a view as short strings, such as `can select`."""
         return list(dict.fromkeys(self._features(view)))
 
     def _features(self, view: View) -> Iterator[str]:

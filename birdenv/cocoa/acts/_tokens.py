@@ -35,7 +35,7 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 def is_word(token: str) -> bool:
     """Return True if a token is a word or a slot in a message.
 
-    Markers, actions, numbers in moves, and tokens of `DialogueTokens.context` are not words.
+    Speaker markers, actions, numbers in moves, and tokens from `DialogueTokens.context` are not words.
     """
     if token in MARKS or (len(token) > 1 and token[0] in "<#="):
         return False
@@ -43,12 +43,12 @@ def is_word(token: str) -> bool:
 
 
 class DialogueTokens:
-    """Converts a dialogue, as one seat sees it, to tokens, and tokens to the seat's moves.
+    """Converts a dialogue from one seat's point of view to tokens, and tokens to the seat's moves.
 
-    Words are in lower case. Every action except `message` has a token, and so does every whole number in a
-    move's data (`=2`). Slots replace everything that is specific to the scenario:
+    Words are in lower case. Every action except `message` becomes a token, and so does every whole number in
+    a move's data (`=2`). Slots replace everything that is specific to the scenario:
 
-    * prices, as in `Lexicon`, rounded to twentieths;
+    * prices, as in `Lexicon`, with fractions rounded to twentieths;
     * things, ranked by their value to the seat (`{thing 1}` or, in the plural, `{things 1}` is the best);
     * values of the items that the seat can choose, ranked by their frequency in the seat's list
       (`{Company 1}` is the most frequent company);
@@ -58,8 +58,8 @@ class DialogueTokens:
     Args:
         view: any view of the seat.
         game: the game.
-        is_public: True to hide how much things are worth to the seat, and to rank them by count instead.
-            Then both seats get the same tokens, except for the markers that show who is speaking.
+        is_public: True to leave out the seat's values for things, and to rank things by count instead. Both
+            seats then get the same tokens, except for the markers that show who is speaking.
 
     Attributes:
         actions: the seat's actions, keyed by name.
@@ -115,12 +115,12 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return a view's new tokens, up to the first move with the action token `action`."""
+        """Return the tokens of new events, but only those before the first move with the token `action`."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return the tokens for a move that the seat (or, if `is_own` is False, its partner) makes next."""
+        """Return the tokens for the next move by the seat or, if `is_own` is False, by the partner."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)
@@ -146,7 +146,7 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat can use a word or a slot in its next message.
+        """Return True if the seat can use a word or a slot in a message now.
 
         A slot must currently have a value, and a number must occur in the scenario.
         """
@@ -165,7 +165,7 @@ class DialogueTokens:
         return self._values.get(slot) if price is None else f"{price:.0f}"
 
     def next(self, made: Sequence[str], legal: Sequence[str]) -> frozenset[str]:
-        """Return the tokens that may come next in a move; the result is empty if the move is complete.
+        """Return the possible next tokens in a move, or an empty set if the move is complete.
 
         Args:
             made: the tokens of the move so far.
@@ -188,10 +188,10 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return every division of the things that can complete the move `made`, as a list of tokens.
+        """Return all divisions of the things that can complete the move `made`, each as a list of tokens.
 
-        A division has one token for each kind of thing: the number of these things that the seat takes. If
-        the move's action does not divide things, the result is empty.
+        A division has one token for each kind of thing, which gives the number that the seat takes. If the
+        move's action does not divide things, the result is empty.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
@@ -200,12 +200,12 @@ class DialogueTokens:
         return [[f"={n}" for n in share] for share in product(*(range(count + 1) for count in counts))]
 
     def rest(self, share: Sequence[str]) -> list[str]:
-        """Return the tokens of the partner's share: the things that remain after the seat takes `share`."""
+        """Return the tokens for the things that remain for the partner after the seat takes `share`."""
         counts = [kind["Count"] for kind in self._kinds.values()]
         return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
 
     def move(self, made: Sequence[str], view: View) -> Move:
-        """Return the move that a complete list of tokens describes. The data of the move may be invalid."""
+        """Convert the tokens of a complete move to a move, whose data may be invalid."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
             words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]

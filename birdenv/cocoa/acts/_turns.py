@@ -1,4 +1,4 @@
-"""Replay recorded dialogues turn by turn, with the view of the seat before each move."""
+"""Replay recorded dialogues, and return each move with the view that the seat had before it."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
 
 
 class SeenMove(NamedTuple):
-    """A move, and its seat's view just before the move."""
+    """A move, and the view that the moving seat had before it."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues from one game. Iteration yields a list of turns for each dialogue.
+    """Recorded dialogues from one game. Iterating over them yields the list of turns in each dialogue.
 
-    Dialogues in CoCoA's games contain their scenarios. For other games, the id of a dialogue's task is looked
-    up in the game, and the recorded SQL is executed again.
+    In CoCoA's games, each recorded dialogue contains its scenario. In other games, the task is looked up by
+    id, and the recorded SQL is executed again.
 
     Attributes:
         game: the game.
         examples: the recorded dialogues.
-        arena: the arena in which the dialogues are replayed; it contains their tasks.
-        ids: the id in `arena` of each dialogue's task.
+        arena: the arena in which the dialogues are replayed.
+        ids: the task id in `arena` for each dialogue.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Transcripts:
                 self.arena.close()
                 raise InputError(
                     f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
-                    f"{game.name} has no such task: pass the settings with which it was played"
+                    f"{game.name} has no such task: give the settings of the dialogue's run or study"
                 )
 
     def __enter__(self) -> Transcripts:
@@ -88,7 +88,7 @@ class Transcripts:
             yield dialogue
 
     def turns(self, place: int) -> list[SeenMove]:
-        """Replay the recorded dialogue at index `place`, and return its legal moves, each with its view.
+        """Replay the recorded dialogue at index `place`, and return its legal moves with their views.
 
         If the file orders the seats differently from the game, for example with the seller first, the seats
         of the moves are swapped.
@@ -147,4 +147,4 @@ def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
             return make_game(game, scenarios=str(path), **limits)
         except InputError as error:
             why = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"these are not dialogues of {game.name}: {why}") from None
+            raise InputError(f"the dialogues do not belong to {game.name}: {why}") from None

@@ -11,13 +11,13 @@ ANALYZE: Final = Command(
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
-    "Write scenarios: generated ones, or the tasks of a benchmark.",
+    "Write generated scenarios, or the tasks of a benchmark, to a file.",
     group="Data",
     takes_settings=True,
 )
 TRAIN_PLAYER: Final = Command(
     "birdenv.cocoa.commands.train_player:train_player",
-    "Train a player on dialogues, and test it on others.",
+    "Train a player on dialogues, and test it on held-out dialogues.",
     group="Players",
     takes_settings=True,
 )

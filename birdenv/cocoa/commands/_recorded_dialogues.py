@@ -1,4 +1,4 @@
-"""Shared code for the commands that train and test players: options, a dialogue reader, a progress bar."""
+"""Shared code for commands that train and test players: options, a dialogue reader and a progress bar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Data = Annotated[
 ]
 Scenarios = Annotated[
     Path | None,
-    typer.Option("--scenarios", help="File of scenarios, for dialogues that contain only scenario ids."),
+    typer.Option("--scenarios", help="Scenario file, for dialogues that contain only scenario ids."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for random choices.")]
 
@@ -41,13 +41,13 @@ def given_settings(context: typer.Context) -> dict[str, Any]:
 def read_dialogues(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """Return the dialogues from files, runs and studies, and the settings for replaying them.
+    """Read dialogues from files, runs and studies, and return them with the settings for replaying them.
 
     Args:
         game: the game that the dialogues belong to.
         paths: dialogue files, and the folders of runs and studies; at least one is required.
         scenarios: a scenario file, for dialogues that contain only scenario ids; None if there is none.
-        further: additional settings, which override those of a run or a study.
+        further: additional settings, which override the settings of a run or a study.
 
     Raises:
         InputError: no path was given, a path cannot be read or belongs to a different game, or there is no

@@ -1,4 +1,4 @@
-"""`birdenv analyze`: statistics about dialogues from runs, studies and files, and a page to browse them."""
+"""`birdenv analyze`: compute statistics about recorded dialogues, and write an HTML page to browse them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ They get the dialogues, their sources and the files of ratings, and return `Rate
 
 
 def analyze(
-    sources: Annotated[list[Path], typer.Argument(help="Folders of runs or studies, or files of dialogues.")],
+    sources: Annotated[list[Path], typer.Argument(help="Run or study folders, or dialogue files.")],
     html: Annotated[
-        Path | None, typer.Option("--html", help="Write a page with figures and all dialogues to this file.")
+        Path | None,
+        typer.Option("--html", help="Write an HTML page with statistics and all dialogues to this file."),
     ] = None,
     ratings: Annotated[
         list[Path] | None,
-        typer.Option("--ratings", help="Ratings of these dialogues (CSV, JSONL); may be repeated."),
+        typer.Option("--ratings", help="Rating file for these dialogues (CSV or JSONL); may be repeated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Analyse dialogues: effectiveness, text and strategy.
 
-    Figures are given overall, by seat and player, by kind of partner, and by scenario properties. For
-    text-to-SQL, they include questions per ambiguity, disclosed ambiguities, and the phases. Surveys and
-    ratings are correlated with all measures.
+    Statistics are computed overall, by seat and player, by kind of partner, and by scenario properties. For
+    text-to-SQL, they include questions per ambiguity, disclosed ambiguities, and the phases. Survey answers
+    and ratings are correlated with all measures.
 
-    The --html page needs no network. It contains all figures, filters, and every dialogue, with notes and
-    tags.
+    The --html page needs no network. It contains all statistics, filters, and every dialogue, and readers can
+    add notes and tags.
 
     \b
     birdenv analyze study-mutual-friends --html friends.html

@@ -24,7 +24,7 @@ def scenarios(
         Path | None, typer.Option("--output", "-o", help="File to write.  [default: scenarios-GAME.json]")
     ] = None,
 ) -> None:
-    """Write scenarios: generated ones, or the tasks of a benchmark.
+    """Write generated scenarios, or the tasks of a benchmark, to a file.
 
     MutualFriends generates scenarios from a schema, Bargain from advertisements (built-in ones, or
     --listings), and DealOrNoDeal needs neither. For other games, the public half of each task is written:

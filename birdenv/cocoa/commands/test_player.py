@@ -57,11 +57,11 @@ def test_player(
     scenarios: Scenarios = None,
     selfplay: _SelfPlay = 0,
     partner: Annotated[
-        str | None, typer.Option("--partner", help="Player of the other seat (default: the player itself).")
+        str | None, typer.Option("--partner", help="Player in the other seat (default: the player itself).")
     ] = None,
     seed: Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures to this JSON file.")
+        Path | None, typer.Option("--json", help="Also write the results to this JSON file.")
     ] = None,
 ) -> None:
     """Test players on recorded dialogues and in self-play.
@@ -102,7 +102,7 @@ def test_player(
 
 
 def predicted_moves(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
-    """Measure how well a player predicts the moves in recorded dialogues, and print its time per move."""
+    """Measure how well a player predicts recorded moves, and print the player's time per move."""
     from birdenv.cocoa.player_evaluation import predict_moves
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
@@ -113,7 +113,7 @@ def predicted_moves(transcripts: Transcripts, player: str, seed: int) -> dict[st
     with progress_bar(f"testing on {len(transcripts)} dialogues") as progress:
         found = predict_moves(transcripts, factory, argument, seed, progress, seats)
     if found.seconds:
-        print(f"{player} takes {found.time_of_a_move} for a move", file=sys.stderr)
+        print(f"{player} takes {found.time_of_a_move} per move", file=sys.stderr)
     return found.figures()
 
 
@@ -152,7 +152,7 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 
 
 def print_table(title: str, figures: Mapping[str, Any]) -> None:
-    """Print a title and the figures that are defined, one figure per line."""
+    """Print a title and the defined results, one per line."""
     print(f"\n{title}")
     for name, value in figures.items():
         shown = _shown(value)

@@ -1,4 +1,4 @@
-"""`birdenv train-player`: train players on recorded dialogues, or by letting them play."""
+"""`birdenv train-player`: train players on recorded dialogues or in self-play."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def train_player(
     scenarios: Scenarios = None,
     without: Annotated[
         list[Path] | None,
-        typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
+        typer.Option("--without", help="Exclude the dialogues in this file; may be repeated."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted training (neural).")
@@ -71,20 +71,20 @@ def train_player(
         typer.Option(
             "--reinforce",
             min=0,
-            help="Let the player of --from play this many dialogues and learn from its rewards (neural).",
+            help="Let the --from player learn from its rewards in this many dialogues (neural).",
         ),
     ] = 0,
     start: Annotated[
         Path | None, typer.Option("--from", help="Trained player that --reinforce improves.")
     ] = None,
 ) -> None:
-    """Train a player on dialogues, and test it on others.
+    """Train a player on dialogues, and test it on held-out dialogues.
 
     The trained player can take any seat: birdenv selfplay GAME --players learned:FILE rulebased, or a study
-    of `birdenv web`. If the dialogues of a game do not contain their tasks (text-to-SQL), they are played
-    again with the settings of their run or study; give additional settings as --name value.
+    of `birdenv web`. If dialogues do not contain their tasks (text-to-SQL), they are replayed with the
+    settings of their run or study; give additional settings as --name value.
 
-    With --reinforce, a trained neural player improves by playing with itself. Its own file is not changed.
+    With --reinforce, a trained neural player improves by playing with itself. The --from file is not changed.
 
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json
@@ -100,11 +100,11 @@ def train_player(
     check_writable(out)
     if reinforce or start is not None:
         if start is None or not reinforce:
-            raise InputError("--reinforce N and --from FILE only work together: give both")
+            raise InputError("--reinforce and --from only work together: give both options")
         learn = _trainer(REINFORCERS, kind)
         with progress_bar(f"reinforcing over {reinforce} dialogues") as progress:
             learn(found, start, out, seed, progress, reinforce, given)
-        print(f"Reinforced {start} over {reinforce} dialogues. The player: {kind}:{out}")
+        print(f"Reinforced {start} over {reinforce} dialogues. Use the player as {kind}:{out}")
         return
     if resume and "resume" not in signature(train_on).parameters:
         raise InputError(f"--kind {kind} trains in one step: leave out --resume")
@@ -116,7 +116,7 @@ def train_player(
     title = f"training on {len(train)} dialogues"
     with Transcripts(found, train, settings) as transcripts, progress_bar(title) as progress:
         train_on(transcripts, out, seed, progress, **({"resume": True} if resume else {}))
-    print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
+    print(f"Trained on {len(train)} dialogues. Use the player as {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
             figures = predicted_moves(transcripts, f"{kind}:{out}", seed)
@@ -138,5 +138,5 @@ def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[Exampl
     others = {example.uuid for path in without for example in read_examples(path)}
     left = [example for example in examples if example.uuid not in others]
     if not left:
-        raise InputError("no dialogue is left to train on: the files of --without contain all of them")
+        raise InputError("no dialogue is left to train on: the --without files contain all dialogues")
     return left

@@ -1,4 +1,4 @@
-"""Classify moves as dialogue acts with rules, as CoCoA's analysis does."""
+"""Classify moves as dialogue acts, with rules like those of CoCoA's analysis."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> 
 
 
 def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return how often acts and sequences of acts occur, and how predictable the next act is.
+    """Return frequencies and entropies of acts and act sequences.
 
     Args:
         sequences: a list for each dialogue, with one string per move that names the move's acts, such as
@@ -83,7 +83,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return one string per move that names the move's acts, such as `greeting + question`.
+    """Return the names of each move's acts as one string, such as `greeting + question`.
 
     Only the moves of `seat` are included, or the moves of all seats if `seat` is None.
     """

@@ -1,4 +1,4 @@
-"""Compute corpus statistics: figures for groups of dialogues and seats, and word tables."""
+"""Compute corpus statistics for groups of dialogues and seats, and tables of words and acts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_GROUPS: Final = 40
 
 @dataclass(frozen=True)
 class Analysis:
-    """The measured dialogues in a corpus, with methods that compute figures and tables.
+    """The measured dialogues in a corpus, with methods that compute statistics and tables.
 
     Attributes:
         units: the dialogues with their measures and groups.
@@ -41,11 +41,11 @@ class Analysis:
 
     @property
     def ratings(self) -> CorpusRatings | None:
-        """Return the statistics of the ratings, or None if there are no ratings."""
+        """Return the statistics about the ratings, or None if there are no ratings."""
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures for dialogues (or seats), keyed by measure name.
+        """Return the statistics of several measures over dialogues or seats, keyed by measure name.
 
         Measures that do not apply to this corpus are left out.
         """
@@ -59,10 +59,10 @@ class Analysis:
         return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
 
     def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
-        """Group dialogues (or seats) by several criteria, such as `game`, `players` or `outcome`.
+        """Group dialogues or seats by several criteria, such as `game`, `players` or `outcome`.
 
-        The result maps each criterion to its groups, keyed by group name. Criteria that give a single group
-        or more than 40 groups are left out, except `seat`.
+        The result maps each criterion to its groups, keyed by group name. Except for `seat`, criteria with a
+        single group or more than 40 groups are left out.
         """
         found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
         for unit in units:
@@ -86,7 +86,7 @@ class Analysis:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures, tables and correlations as a JSON object."""
+        """Return all statistics, tables and correlations as a JSON object."""
         return {
             "dialogues": len(self.units),
             "sources": dict(Counter(each.source for each in self.dialogues)),
@@ -113,7 +113,7 @@ class Analysis:
         }
 
     def text(self) -> str:
-        """Return the main figures as plain text. The HTML page and the JSON object contain more figures."""
+        """Return the main statistics as plain text. The HTML page and the JSON object contain more."""
         games = ", ".join(sorted({each.game or "unknown game" for each in self.dialogues}))
         lines = [rule("="), f"{counted(len(self.units), 'dialogue')}: {games}", rule("=")]
         for source, count in Counter(each.source for each in self.dialogues).items():
@@ -138,7 +138,8 @@ class Analysis:
             lines += ["", self.ratings.text().rstrip()]
         lines += [
             "",
-            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, or else bootstrap.",
+            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, "
+            "otherwise bootstrap.",
             rule("="),
         ]
         return "\n".join(lines) + "\n"
@@ -154,8 +155,8 @@ def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> 
 
     Args:
         dialogues: the dialogues in the corpus.
-        rated: people's ratings of the dialogues, which are correlated with the measures; None if there are
-            none.
+        rated: people's ratings of the dialogues, to correlate with the measures; None if there are no
+            ratings.
 
     Raises:
         InputError: there are no dialogues.
@@ -213,7 +214,7 @@ def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
 
 
 def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
-    """Return the mean of a measure over dialogues (or seats), with a confidence interval over scenarios."""
+    """Return the mean of a measure over dialogues or seats, with a confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.why_missing([unit.reading for unit in units]))

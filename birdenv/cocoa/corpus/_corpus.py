@@ -1,4 +1,4 @@
-"""Read dialogues from runs, studies and files into a common form for statistics."""
+"""Read dialogues from runs, studies and files into a common data type for statistics."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class CorpusDialogue:
         seats: the names of the seats.
         outcome: the result of the dialogue, with fields that depend on the game.
         events: the log of the dialogue, including people's judgements of messages (`eval`).
-        counts: counts from a run's private record: the task's `ambiguities`, the ambiguities that the user
-            `disclosed`, and the questions of each kind; empty if there is no record.
+        counts: counts from a run's private record, namely the task's `ambiguities`, the ambiguities that the
+            user `disclosed`, and the questions of each kind; empty if there is no such record.
         surveys: people's answers to the survey, keyed by the seat that the answers are about.
     """
 
@@ -69,7 +69,7 @@ class CorpusDialogue:
         return sum(_is_move(each) and _is_refused(each) for each in self.events)
 
     def of(self, seat: int) -> list[Event]:
-        """Return the moves of one seat, excluding refused moves."""
+        """Return the moves that a seat made, excluding refused moves."""
         return [each for each in self.moves if each.agent == seat]
 
     def said(self, seat: int | None = None) -> list[Event]:
@@ -85,12 +85,12 @@ class CorpusDialogue:
         return [str(each.data) for each in self.said(seat)]
 
     def count(self, *actions: str) -> int:
-        """Return the number of moves with one of these actions."""
+        """Return the number of moves whose action is one of `actions`."""
         return sum(each.action in actions for each in self.moves)
 
     @property
     def status(self) -> str:
-        """Return why the dialogue ended, or an empty string if the reason is unknown."""
+        """Return the reason why the dialogue ended, or an empty string if it is unknown."""
         return str(self.outcome.get("status") or "")
 
     @property
@@ -100,12 +100,12 @@ class CorpusDialogue:
 
     @cached_property
     def has_clock(self) -> bool:
-        """Return True if the times of the moves come from a clock and are not only counters."""
+        """Return True if the times of the moves are clock times, and not just counters."""
         return bool(self.moves) and min(each.time for each in self.moves) > _EPOCH
 
     @cached_property
     def has_typing(self) -> bool:
-        """Return True if the times when typing began (`start_time`) and ended come from the same clock."""
+        """Return True if the start and end times of typing are recorded and come from the same clock."""
         typed = [(each.start_time, each.time) for each in self.moves if each.start_time is not None]
         return self.has_clock and bool(typed) and all(0 <= end - start < 86400 for start, end in typed)
 
@@ -122,7 +122,7 @@ def _is_refused(event: Event) -> bool:
 
 
 def read_dialogues(path: Path) -> list[CorpusDialogue]:
-    """Return the finished dialogues in a file, in a run, or in a different kind of folder, such as a study.
+    """Return the finished dialogues in a file, a run, or another folder with dialogues, such as a study.
 
     Raises:
         InputError: the file or the folder cannot be read.
@@ -135,7 +135,7 @@ def read_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def run_dialogues(folder: Path) -> list[CorpusDialogue]:
-    """Return the dialogues in a run's folder. Only numbers are kept from the run's private records.
+    """Return the dialogues in a run's folder. The run's private records contribute only counts.
 
     Raises:
         InputError: the run cannot be read.

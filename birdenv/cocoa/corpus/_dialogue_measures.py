@@ -1,4 +1,4 @@
-"""Measures of a whole dialogue: outcome, length, time, effort, clarification, strategy."""
+"""Measures for whole dialogues: outcome, length, time, effort, clarification and strategy."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
 from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, stages
 from birdenv.statistics import Ratio, number
 
-NO_TYPING: Final = "the beginning of typing was not recorded with the same clock"
+NO_TYPING: Final = "no start times of typing were recorded with the same clock"
 FRIENDS: Final = ("mutual-friends",)
 
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue to measure, with cached values that several measures share."""
+    """A dialogue to measure. Values that several measures need are cached."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Return an object that finds the scenario's values in messages."""
+        """Return the object that finds the scenario's values in messages."""
         return Entities(self.dialogue)
 
     @cached_property
@@ -35,7 +35,7 @@ class MeasuredDialogue:
 
     @cached_property
     def success(self) -> bool | None:
-        """Return whether the dialogue reached the goal of its game, or None if this is unknown."""
+        """Return True if the dialogue reached the game's goal, and None if the result is unknown."""
         return succeeded(self.dialogue)
 
 
@@ -67,12 +67,12 @@ class Metric:
     missing: str | Callable[[Sequence[MeasuredDialogue]], str] = ""
 
     def why_missing(self, readings: Sequence[MeasuredDialogue]) -> str:
-        """Return the reason why no dialogue in `readings` has a value of the measure."""
+        """Return the reason why no dialogue in `readings` has a value for the measure."""
         why = self.missing if isinstance(self.missing, str) else self.missing(readings)
         return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the value for a dialogue, or for one of its seats, or None if the measure has no value."""
+        """Return the value for a dialogue or for a seat in it, or None if there is no value."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -87,13 +87,13 @@ class Metric:
 
 @dataclass(frozen=True)
 class Unit:
-    """A dialogue, or one seat of a dialogue, with its measures and its groups.
+    """A dialogue, or one seat in a dialogue, with measured values and group names.
 
     Attributes:
         reading: the dialogue.
         seat: the seat; None for the whole dialogue.
         values: the values of the measures, keyed by name; measures without a value are missing.
-        groups: the dialogue's (or seat's) group for each criterion, such as `outcome`.
+        groups: the name of the group for each criterion, such as `outcome`.
     """
 
     reading: MeasuredDialogue
@@ -103,7 +103,7 @@ class Unit:
 
 
 def succeeded(dialogue: CorpusDialogue) -> bool | None:
-    """Return whether a dialogue reached the goal of its game, or None if this is unknown.
+    """Return True if a dialogue reached the game's goal, and None if the result is unknown.
 
     In text-to-SQL games, the goal is a correct answer to the first question.
     """
@@ -121,7 +121,7 @@ def succeeded(dialogue: CorpusDialogue) -> bool | None:
 
 
 def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
-    """Return the graded submissions of a dialogue, each with a `reward`, or None if no list was recorded."""
+    """Return the graded submissions in a dialogue, each with a `reward`, or None if none were recorded."""
     found = dialogue.outcome.get("attempts")
     if not isinstance(found, list):
         return None
@@ -191,7 +191,7 @@ def _no_seconds(readings: Sequence[MeasuredDialogue]) -> str:
 def _no_questions(readings: Sequence[MeasuredDialogue]) -> str:
     if any(each.dialogue.counts for each in readings):
         return "the simulated user answered no question"
-    return "what was asked is only in the private record of a run, not in studies or files"
+    return "questions are recorded only in the private records of runs"
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:

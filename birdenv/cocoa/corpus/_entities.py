@@ -1,4 +1,4 @@
-"""Find numbers, prices and the values of a scenario's items in messages."""
+"""Find item values, prices and other numbers in messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _N
 
 
 class Mention(NamedTuple):
-    """A value of the scenario that a message contains.
+    """A scenario value that occurs in a message.
 
     Attributes:
         start: the position of the value in the message.
@@ -36,9 +36,9 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Searches messages for the values in both seats' item lists. Longer values take precedence.
+    """Finds values from both seats' item lists in messages. Longer values take precedence.
 
-    A value that occurs under several attributes counts for the first of these attributes.
+    If several attributes have the same value, the value counts for the first of these attributes.
 
     Attributes:
         lists: the list of items of each seat; empty for a scenario without items.
@@ -68,7 +68,7 @@ class Entities:
         return self._found[text]
 
     def template(self, text: str) -> str:
-        """Return a message with slots in place of values (`{Company}`), prices and other numbers."""
+        """Replace values, prices and other numbers in a message with slots such as `{Company}`."""
         if self._pattern is not None:
             text = self._pattern.sub(self._slot, text)
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
@@ -78,18 +78,18 @@ class Entities:
         return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
-        """Return how many items in a seat's list have the given value."""
+        """Return the number of items in a seat's list that have the given value."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return sum(str(item.get(attribute, "")).lower() == value.lower() for item in items)
 
     def distinct(self, seat: int) -> dict[str, int]:
-        """Return the number of different values for each attribute in a seat's list."""
+        """Return the number of distinct values for each attribute in a seat's list."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return {name: len({str(item[name]) for item in items if name in item}) for name in self.attributes}
 
 
 def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """Return both seats' lists of items; the result is empty for a scenario without items."""
+    """Return both seats' item lists, or an empty list for a scenario without items."""
     kbs = scenario.get("kbs")
     return [
         [item for item in kb if isinstance(item, Mapping)] if isinstance(kb, list) else []
@@ -98,7 +98,7 @@ def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers written in digits in a message.
+    """Extract the numbers written in digits from a message.
 
     >>> figures("How about $1,200 or 1100.50?")
     [1200.0, 1100.5]
@@ -149,13 +149,13 @@ class PricedListing:
         return found[-1] if found else None
 
     def named(self, event: Event) -> float | None:
-        """Return the price that a message or an offer names, or None if the move names no price."""
+        """Return the price in a message or an offer, or None if there is no price."""
         if isinstance(event.data, Mapping):
             return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None
 
     def margin(self, seat: int, price: float) -> float | None:
-        """Return a seat's margin: 1 at the seat's own target, 0 in the middle, -1 at the partner's target.
+        """Return a seat's margin at a price: 1 at the seat's target, 0 halfway, -1 at the partner's target.
 
         The result is None if the margin is undefined or implausible (below -2 or above 2.4).
         """
@@ -170,7 +170,7 @@ class PricedListing:
 
 
 def agreed_price(dialogue: CorpusDialogue) -> float | None:
-    """Return the price of the deal, or None if there was no deal."""
+    """Return the price that the seats agreed on, or None if there was no deal."""
     offer = dialogue.outcome.get("offer")
     if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
         return None
@@ -178,10 +178,10 @@ def agreed_price(dialogue: CorpusDialogue) -> float | None:
 
 
 def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
-    """Return the number of moves in each stage of a bargain: inquiry, discussion of the price, conclusion.
+    """Return the number of moves in the three stages of a bargain: inquiry, price discussion and conclusion.
 
-    The discussion begins with the first price that differs from the advertised price. The conclusion begins
-    when the agreed price is named for the first time. Without a deal, there is no conclusion.
+    The price discussion begins with the first price that differs from the advertised price. The conclusion
+    begins when the agreed price is named for the first time. Without a deal, there is no conclusion.
     """
     final = agreed_price(dialogue)
     named = [listing.named(each) for each in dialogue.moves]

@@ -1,7 +1,7 @@
-"""Write a corpus as one HTML page: figures for each group, and all dialogues, with notes and tags.
+"""Write a corpus as one HTML page with group statistics and all dialogues, which readers can annotate.
 
-The page loads nothing from the network. Its script shows the dialogues as plain text, never as markup.
-The dialogues are stored in chunks. A chunk is parsed when a reader opens one of its dialogues.
+The page needs no network, and shows dialogues as plain text, never as markup. The dialogues are stored in
+chunks, which are parsed on demand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FILES: Final = Path(__file__).parent / "page"
 
 
 def page(analysis: Analysis) -> str:
-    """Return an HTML page about a corpus. The page shows nothing from private records except counts."""
+    """Return an HTML page about a corpus. From private records, the page shows only counts."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
     chunks = [script_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]

@@ -16,7 +16,7 @@ RatedUnit: TypeAlias = tuple[str, str, str]
 
 
 class CorpusRatings(Protocol):
-    """Rating statistics, such as inter-rater agreement, from an installed rating package."""
+    """An object with rating statistics, such as inter-rater agreement."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the statistics as a JSON object."""
@@ -32,7 +32,7 @@ class Rated:
     """The ratings that people gave to the dialogues in a corpus.
 
     Attributes:
-        report: statistics of the ratings; None if there are no ratings.
+        report: statistics about the ratings; None if there are no ratings.
         answers: the numeric answers to each question, keyed by the rated dialogue, seat and player.
     """
 
@@ -45,10 +45,10 @@ def correlations(
     seats: Sequence[Unit],
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return Pearson's r between the answers to each question and each measure, strongest first.
+    """Return Pearson correlations between answers to questions and measures, strongest first.
 
     Answers about a seat are compared with the measures of the seat and of the whole dialogue. Undefined
-    correlations are left out. There are many pairs, so about one interval in twenty excludes 0 by chance.
+    correlations are left out. About 5% of the confidence intervals exclude 0 by chance.
     """
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:

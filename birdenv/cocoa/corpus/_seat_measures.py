@@ -1,4 +1,4 @@
-"""Measures of a single seat: margins, lengths, dialogue acts, named values, and stated facts."""
+"""Measures for single seats: margins, lengths, dialogue acts, named values and stated facts."""
 
 from __future__ import annotations
 

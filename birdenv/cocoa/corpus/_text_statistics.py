@@ -1,4 +1,4 @@
-"""Compute text statistics: vocabulary, entropy, n-grams, templates, perplexity, characteristic words."""
+"""Compute text statistics: vocabulary, entropy, n-grams, templates, perplexity and characteristic words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOP: Final = 20
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case. Numbers count as words.
+    """Return the words and numbers in a text, in lower case.
 
     >>> tokens("Don't you think $1,200 is fair?")
     ["don't", 'you', 'think', '1,200', 'is', 'fair']
@@ -36,15 +36,15 @@ def entropy(counts: Mapping[Any, int]) -> float | None:
 
 
 def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
-    """Return how often each sequence of `size` words occurs in texts that are split into words."""
+    """Count the n-grams of `size` words in texts that are already split into words."""
     return Counter(" ".join(words[i : i + size]) for words in texts for i in range(len(words) - size + 1))
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the perplexity of texts under a trigram model of the same texts, or None if there are no texts.
+    """Return the perplexity of a trigram model on its own training texts, or None if there are no texts.
 
-    The model is fitted by maximum likelihood, with padding at the beginning of each text. Its perplexity
-    shows how predictable the words of these texts are.
+    The model is fitted by maximum likelihood, with padding at the beginning of each text. A low perplexity
+    means that the words are easy to predict.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     before: Counter[tuple[str, ...]] = Counter()
@@ -93,7 +93,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def characteristic_words(groups: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, float]]]:
-    """Return the most characteristic words of each group of messages, by tf-idf over the groups."""
+    """Return the most characteristic words in each group of messages, by tf-idf over the groups."""
     counts = {name: Counter(chain.from_iterable(map(tokens, texts))) for name, texts in groups.items()}
     in_groups = Counter(chain.from_iterable(counts.values()))
     made = {}

@@ -1,4 +1,4 @@
-"""Compute tables about a whole corpus: words, dialogue acts, lengths, and prices over time."""
+"""Compute tables for a whole corpus: words, dialogue acts, lengths, and prices over time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARTS: Final = 10
 
 
 def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics about messages, overall and by seat and player, category, result and act."""
+    """Return message statistics for all dialogues, and by seat and player, category, result and act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         dialogue = reading.dialogue
@@ -76,7 +76,7 @@ def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return statistics about dialogue acts and their sequences, overall and by seat and player."""
+    """Return statistics about acts and act sequences for all dialogues, and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for seat, player in enumerate(reading.dialogue.players):
@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return the number of dialogues, and of successful dialogues, for each number of moves."""
+    """Return a row for each number of moves, with the number of dialogues and of successful dialogues."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:

@@ -3,8 +3,8 @@
     examples = read_examples(Path("transcripts.json"))
     write_examples(Path("out.json"), examples)
 
-Field names and shapes are those of https://github.com/stanfordnlp/cocoa; `docs/cocoa.md` lists the deviations
-that the reader accepts.
+The file formats are those of https://github.com/stanfordnlp/cocoa. `docs/cocoa.md` lists the deviations that
+the reader accepts.
 """
 
 from birdenv.cocoa.files._dialogue_files import (

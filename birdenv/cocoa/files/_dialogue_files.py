@@ -1,4 +1,4 @@
-"""Read dialogue files, even irregular ones, and write files that CoCoA's own reader accepts."""
+"""Read dialogue files, including irregular ones, and write files that CoCoA's own reader accepts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with distinct, increasing times; a judgement gets the time of the event it judges.
+    """Return events with strictly increasing times. A judgement gets the time of the event it judges.
 
     A judgement about an event that is not in the file is left out, because CoCoA's reader would fail.
     """
@@ -93,15 +93,15 @@ _BARE: Final = ("accept", "reject", "quit")
 
 
 class EventRecord(FileObject):
-    """An event in a file.
+    """An event in a dialogue file.
 
     Attributes:
         agent: the seat that acted.
-        time: the time of the event, as a number.
+        time: the time of the event.
         action: the name of the action.
         data: the data of the action; structured data is parsed.
-        start_time: the time at which the person began to type, as a number; None if unknown.
-        metadata: additional facts about the event; None if there are none.
+        start_time: the time at which the person began to type; None if unknown.
+        metadata: additional data about the event; None if there is none.
     """
 
     agent: int
@@ -133,20 +133,20 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the record as an event of a dialogue."""
+        """Convert the record to an `Event`."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
 
 class ExampleRecord(FileObject):
-    """A dialogue in a file.
+    """A dialogue in a dialogue file.
 
     Attributes:
         uuid: the id of the dialogue.
         scenario_uuid: the id of the scenario; empty if the file does not name a scenario.
         scenario: the whole scenario; None if the file has only the scenario's id.
         agents: the name of the system in each seat ("0" or "1"); empty if the file does not name systems.
-        agents_info: additional facts about the systems, and survey answers; None if there are none.
+        agents_info: additional data about the systems, and survey answers; None if there is none.
         outcome: the result of the dialogue; None if the file does not contain a result.
         events: the events of the dialogue.
     """
@@ -194,7 +194,7 @@ class ExampleRecord(FileObject):
         return self
 
     def example(self) -> Example:
-        """Return the record in the form that runs use to store dialogues."""
+        """Convert the record to an `Example`, the type in which runs store dialogues."""
         return Example(
             self.uuid,
             self.scenario_uuid,
@@ -210,8 +210,8 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     """Read the dialogues in a file such as `examples.json` or `transcripts.json`.
 
     Args:
-        path: a file with a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: scenarios for dialogues that contain only a scenario id.
+        path: a JSON list, a JSON Lines file, or a `.txt` or `.txt.gz` file from end-to-end-negotiator.
+        scenarios: the scenarios of dialogues that contain only a scenario id.
 
     Raises:
         InputError: the file cannot be read, or a record is invalid; the message names the record.
@@ -226,7 +226,7 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Validate dialogues given as JSON objects, as runs and studies store them, and return them as records.
+    """Validate dialogues that a run or a study stores as JSON objects, and return them as records.
 
     Args:
         records: the JSON objects.

@@ -1,8 +1,8 @@
-"""Read end-to-end-negotiator's line formats: each line is a DealOrNoDeal dialogue as one seat saw it.
+"""Read end-to-end-negotiator's line formats, in which a line is a DealOrNoDeal dialogue seen by one seat.
 
-A line of `data.txt` has counts and values, the messages, the selection, the reward, `agree` or `disagree`,
-and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts between tags.
-Usually there is a line for each seat; the lines of one dialogue become one record.
+A line in `data.txt` contains counts and values, the messages, the selection, the reward, `agree` or
+`disagree`, and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts
+between tags. Usually there is a line for each seat. The lines for a dialogue are combined into one record.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def has_lines(path: Path) -> bool:
 
 
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
-    """Return the dialogues in a file in CoCoA's format, without duplicates.
+    """Read the dialogues in a file, and return them in CoCoA's format, without duplicates.
 
-    A dialogue's id is computed from both seats' knowledge and messages. Therefore, the same
-    dialogue has the same id in every file. If no line contains a seat's selection, the selection is missing.
+    The id of a dialogue is computed from both seats' knowledge and messages, so the same dialogue has the
+    same id in every file. If no line contains a seat's selection, the selection is missing.
 
     Raises:
         InputError: the file cannot be read, or a line is malformed.
@@ -71,7 +71,7 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
         view = _view(line.strip())
         if view is None:
             raise InputError(
-                f"{path}: line {number} is not a dialogue of DealOrNoDeal in end-to-end-negotiator's format"
+                f"{path}: line {number} is not a DealOrNoDeal dialogue in end-to-end-negotiator's format"
             )
         known = found.setdefault((view.kbs, view.talk), view)
         found[view.kbs, view.talk] = known._replace(choices={**view.choices, **known.choices})

@@ -43,19 +43,19 @@ class Schema(FileObject):
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
-        """Return the distinct values of a type, in order. Upper and lower case count as equal.
+        """Return the distinct values of a type, in order. Values that differ only in case count as equal.
 
         Raises:
             InputError: the schema has no values of the type.
         """
         values = self.values.get(value_type)
         if not values:
-            raise InputError(f"the schema has no values of the type {value_type!r}")
+            raise InputError(f"the schema has no values for the type {value_type!r}")
         return list({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
 class Scenario(FileObject):
-    """The subject of a dialogue: its attributes, and the private knowledge (`kbs`) of the two seats.
+    """The scenario of a dialogue, which includes the private knowledge of both seats.
 
     Attributes:
         uuid: the scenario's id.
@@ -68,12 +68,12 @@ class Scenario(FileObject):
     kbs: list[Any] = Field(min_length=2, max_length=2)
 
     def public(self) -> dict[str, Any]:
-        """Return the fields that both seats may know: all except `kbs` and `alphas`."""
+        """Return all fields that both seats may know, that is, all except `kbs` and `alphas`."""
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
 
 
 def game_of_knowledge(kbs: Sequence[Any]) -> str:
-    """Return the name of CoCoA's game to which the knowledge of two seats belongs; empty if unknown."""
+    """Infer the name of a CoCoA game from the knowledge of the two seats; empty if unknown."""
     first = kbs[0] if kbs else None
     if isinstance(first, Mapping) and "personal" in first:
         return "bargain"
@@ -85,8 +85,8 @@ def game_of_knowledge(kbs: Sequence[Any]) -> str:
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the public description of any game's task to a scenario that CoCoA can read.
 
-    A description without `kbs` becomes the knowledge of the first seat. The second seat then knows nothing,
-    because a public description contains no private knowledge.
+    If a description has no `kbs`, the whole description becomes the knowledge of the first seat, and the
+    second seat knows nothing.
     """
     if "kbs" in description:
         return dict(description)

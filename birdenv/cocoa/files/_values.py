@@ -28,7 +28,7 @@ _NOTHING: Final = ("", "null", "none", "nan")
 
 
 class FileObject(BaseModel):
-    """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
+    """The base class for JSON objects in files. Unknown keys are kept, and missing keys are not written.
 
     A key with the value null counts as missing. A number is accepted in place of a string.
     """
@@ -87,7 +87,7 @@ def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a JSON value with null in place of NaN, infinity and numbers that are too large for a float."""
+    """Return a JSON value in which None replaces NaN, infinity and numbers too large for a float."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int):
@@ -100,7 +100,7 @@ def without_nan(value: Any) -> Any:
 
 
 def from_text(value: Any) -> Any:
-    """Return the value of a string that contains JSON; return any other value unchanged.
+    """Parse a string that contains JSON; return any other value unchanged.
 
     An empty string and strings such as `null` or `nan` become None.
     """
@@ -117,7 +117,7 @@ def from_text(value: Any) -> Any:
 
 
 def as_terms(data: Any) -> Any:
-    """Return the terms of an offer as an object, even if the data is only a price or JSON in a string."""
+    """Convert the data of an offer to an object with its terms. A bare price and JSON text are accepted."""
     data = from_text(data)
     if not isinstance(data, Mapping):
         is_price = isinstance(data, int | float) and not isinstance(data, bool)
@@ -127,10 +127,9 @@ def as_terms(data: Any) -> Any:
 
 
 def as_time(value: Any) -> int | float | None:
-    """Return a time as a number: the time may be a number, a string with a number, or a date.
+    """Parse a time, given as a number, a numeric string or a date. Return None for a missing time.
 
-    A date becomes seconds since 1970, and counts as UTC if it has no time zone. For a missing time, the
-    result is None.
+    A date becomes seconds since 1970, and counts as UTC if it has no time zone.
 
     Raises:
         ValueError: the value is not a time, or is too large.
@@ -146,11 +145,11 @@ def as_time(value: Any) -> int | float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a time must be a number, the text of a number, or a date")
+        raise ValueError("a time must be a number, a numeric string or a date")
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time has too many digits")
+        raise ValueError("the time is too large")
     return value
 
 

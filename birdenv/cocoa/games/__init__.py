@@ -1,1 +1,1 @@
-"""CoCoA's three games, and the settings, scenario lists and two-seat rules that they share."""
+"""CoCoA's three games, with their shared settings, task lists and two-seat rules."""

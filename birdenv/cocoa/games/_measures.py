@@ -1,4 +1,4 @@
-"""Measures for dialogues in CoCoA's games, and the display of each seat's knowledge."""
+"""Measures for dialogues in CoCoA's games, and tables that show each seat's knowledge."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from birdenv.dialogue.measures import (
 
 
 def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
-    """Return the display for a game in which the seats have different knowledge.
+    """Return a display for reports that shows each seat's knowledge in a table.
 
     Args:
-        title: the purpose of the dialogue.
+        title: the text that every dialogue shows as its request.
         seats: the game's seats.
     """
 

@@ -31,14 +31,14 @@ _FILES: Final = ("scenarios", "schema_file", "listings")
 class ScenarioSettings(Settings):
     """Settings shared by all CoCoA games."""
 
-    scenarios: str | None = pydantic.Field(None, description="File of scenarios (default: generated ones).")
-    limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
+    scenarios: str | None = pydantic.Field(None, description="Scenario file (default: generate scenarios).")
+    limit: int | None = pydantic.Field(None, ge=1, description="Play only the first N scenarios.")
     scenario_seed: int = pydantic.Field(0, description="Seed for generated scenarios.")
     max_events: int = pydantic.Field(
         46, ge=1, le=MOST_EVENTS, description="Number of moves after which a dialogue is truncated."
     )
     cross_talk: bool = pydantic.Field(
-        False, description="Both seats may speak at any time, not only in turn."
+        False, description="Let both seats speak at any time, not only in turn."
     )
 
     @field_validator(*_FILES, check_fields=False)
@@ -57,7 +57,7 @@ class ScenarioSettings(Settings):
         return file_identity(*(Path(path) for path in paths if path is not None))
 
     def generated(self) -> list[Scenario]:
-        """Generate the scenarios to use if no file is set.
+        """Generate scenarios, for use if no scenario file is set.
 
         Raises:
             InputError: a file or a setting cannot be used.
@@ -75,7 +75,7 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema for scenarios that are generated or lack attributes; by default, None."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 
@@ -83,7 +83,7 @@ class SchemaSettings(ScenarioSettings):
     """Settings for a game whose scenarios can be generated from a custom schema."""
 
     schema_file: str | None = pydantic.Field(
-        None, description="Schema for generated scenarios (default: a small one)."
+        None, description="Schema for generated scenarios (default: a small built-in schema)."
     )
 
     def read_schema(self) -> Schema | None:
@@ -152,7 +152,7 @@ class TwoSeats(Rules):
 
 
 class ScenarioTasks(TaskList):
-    """Tasks that consist of one scenario each.
+    """A list of tasks, each with one scenario.
 
     Players see only the public part of a scenario. Transcripts contain the whole scenario.
 

@@ -85,7 +85,7 @@ class DealRules(TwoSeats):
         self._counts, others = ({item["Name"]: int(item["Count"]) for item in kb} for kb in self.kbs)
         self._claims: list[dict[str, int] | None] = [None, None]
         if self._counts != others or set(self._counts) != set(THINGS):
-            raise ValueError(f"both lists need the same counts of {', '.join(THINGS)}")
+            raise ValueError(f"both seats must have the same counts of {', '.join(THINGS)}")
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return ("message", "select", "quit") if self._claims == [None, None] else ("select", "quit")
@@ -116,10 +116,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it.
-
-        A seat sees that its partner has selected a share, but not which share.
-        """
+        """Return an event without the partner's selection, which the seat may not see."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -149,7 +146,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """A kind of thing: its name, how many there are, and what each is worth to the seat."""
+    """A kind of thing, with its name, its count, and the value of one such thing to the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -198,7 +195,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
+    """Load the tasks from a scenario file, or generate scenarios if the settings name no file.
 
     Raises:
         InputError: a file or a setting cannot be used.

@@ -49,27 +49,26 @@ class PredictsWords(Protocol):
 
 @dataclass
 class MovePredictions:
-    """The results of comparing a player's predictions with recorded moves.
+    """The results of comparing predicted moves with recorded moves.
 
     Attributes:
         dialogues: the number of dialogues.
-        moves: the number of recorded moves, not counting moves that the rules do not allow.
+        moves: the number of recorded moves, excluding moves that the rules forbid.
         silent: the number of turns for which the player predicted no move.
-        actions: the number of moves whose action the player predicted.
-        acts: the number of moves whose act the player predicted: the action, and the intent and the named
+        actions: the number of moves whose action was predicted correctly.
+        acts: the number of moves whose act was predicted correctly, that is, the action, and the intent and
             attributes of each sentence.
-        names: the number of entities (values, prices) in the predicted moves, in the recorded moves, and in
-            both.
+        names: the number of entities (values and prices) in predicted moves, in recorded moves, and in both.
         surprise: the negative log-probability of each recorded act that the player knows; empty if the player
             gives no probabilities.
         unknown: the number of recorded acts that the player does not know.
         frequent: the number of moves with the most frequent act, as a baseline for `acts`.
-        words: the negative log-probability of all tokens that the seats heard and said, and the number of
-            tokens, for each dialogue; both are 0 if the player gives no word probabilities.
-        own_words: like `words`, but only for the tokens in the moves of the seats themselves.
-        selections: the number of selections (of an item, numbers or a price) that the player predicted, and
-            the number of all selections, for each dialogue.
-        seconds: the processor time of each move. It differs between runs, so `figures` leaves it out.
+        words: for each dialogue, the negative log-probability of all tokens, and the number of tokens; both
+            are 0 if the player gives no word probabilities.
+        own_words: like `words`, but only for the tokens in the recorded moves themselves.
+        selections: for each dialogue, the number of correctly predicted selections (of an item, numbers or a
+            price), and the number of all selections.
+        seconds: the processor time for each move. It differs between runs, so `figures` leaves it out.
     """
 
     dialogues: int = 0
@@ -91,12 +90,10 @@ class MovePredictions:
         """Return a description of the processor time per move: the median and the 99th percentile."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
-        return (
-            f"{1000 * median(times):.1f} ms of processor time (99 of 100 times at most {1000 * late:.1f} ms)"
-        )
+        return f"{1000 * median(times):.1f} ms of processor time (99th percentile: {1000 * late:.1f} ms)"
 
     def figures(self) -> dict[str, Any]:
-        """Return all results, keyed by name. Undefined results are None, or a figure without a value."""
+        """Return all results, keyed by name. An undefined result is None or a `Figure` without a value."""
         guessed, recorded, both = self.names
         rounded = {
             "action_accuracy": self._share(self.actions),
@@ -143,8 +140,7 @@ def predict_moves(
 ) -> MovePredictions:
     """Measure how well a player predicts the moves in recorded dialogues.
 
-    The player is asked for a move at every turn, but the dialogue continues with the recorded move.
-    Therefore, the player never sees its own predictions.
+    At every turn, the player predicts a move, but the dialogue continues with the recorded move.
 
     Args:
         transcripts: the dialogues.
@@ -152,7 +148,7 @@ def predict_moves(
         argument: the factory's argument, such as `FILE` in `learned:FILE`.
         seed: the seed for the players.
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
-        seats: the seats whose moves are predicted; by default, all seats.
+        seats: the indices of the seats whose moves are predicted; None for all seats.
     """
     found = MovePredictions(dialogues=len(transcripts))
     made: Counter[Act] = Counter()

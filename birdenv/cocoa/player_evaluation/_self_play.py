@@ -1,4 +1,4 @@
-"""Let players play a game with each other, and measure successes, lengths and rewards."""
+"""Let players play a game with each other, and record successes, lengths and rewards."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class SelfPlay:
 
     Attributes:
         players: the players, such as `learned:FILE`.
-        successes: whether each dialogue reached the goal of the game, such as a deal.
+        successes: True for each dialogue that reached the game's goal, such as a deal.
         events: the number of events in each dialogue.
         selections: the total number of `select` moves.
         rewards: the rewards in each dialogue, in the order of `players`.
-        tasks: the task of each dialogue, because dialogues about the same task are not independent.
-        optimal: whether the deal in each dialogue was Pareto-optimal (see `is_optimal`); None if there was no
-            deal, or if the game does not divide things.
+        tasks: the id of each dialogue's task, because dialogues about the same task are not independent.
+        optimal: True for each deal that was Pareto-optimal (see `is_optimal`); None for dialogues without a
+            deal, and for games that do not divide things.
     """
 
     players: Sequence[str]
@@ -40,8 +40,8 @@ class SelfPlay:
 
         Args:
             dialogue: the dialogue.
-            task: the id of its task.
-            turned: the index of the first player's seat.
+            task: the id of the dialogue's task.
+            turned: the index of the seat of `players[0]`.
         """
         outcome = dialogue.outcome()
         self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
@@ -54,7 +54,7 @@ class SelfPlay:
         self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
 
     def figures(self) -> dict[str, Any]:
-        """Return all results, keyed by name. Undefined results are None, or a figure without a value."""
+        """Return all results, keyed by name. An undefined result is None or a `Figure` without a value."""
         found = sum(self.successes)
         return {
             "dialogues": len(self.successes),
@@ -79,10 +79,11 @@ class SelfPlay:
 def is_optimal(kbs: Sequence[Sequence[Mapping[str, Any]]], split: Sequence[Mapping[str, int]]) -> bool:
     """Return True if a division of the things is Pareto-optimal.
 
-    This means that no other division is better for one seat and no worse for the other.
+    A division is Pareto-optimal if no other division is better for one seat without being worse for the
+    other.
 
     Args:
-        kbs: the knowledge of each seat: the kinds of things, with their counts and values.
+        kbs: the knowledge of each seat, which lists the kinds of things with their counts and values.
         split: the number of things of each kind that each seat gets.
     """
     values = [[kind["Value"] for kind in kb] for kb in kbs]
@@ -109,9 +110,9 @@ def self_play(
     settings: Mapping[str, Any] | None = None,
     turning: bool = True,
 ) -> SelfPlay:
-    """Let players hold dialogues on a game's tasks, and return the results.
+    """Let players play a game's tasks with each other, and return the results.
 
-    The seats alternate in making the first move.
+    The seats take turns in making the first move of a dialogue.
 
     Args:
         game: the game.
@@ -120,7 +121,7 @@ def self_play(
         seed: the seed for the players.
         progress: a function that is called with the completed share of the dialogues, from 0 to 1.
         settings: the settings of the game; None for its defaults.
-        turning: True if the players swap seats after the first half of the dialogues.
+        turning: True to swap the players' seats after the first half of the dialogues.
     """
     found = SelfPlay(players)
     done = 0

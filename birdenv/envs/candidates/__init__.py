@@ -1,7 +1,6 @@
-"""The candidate setting: environments for learning when a question is worth its price.
+"""The candidate setting: environments in which an agent learns when a question is worth its price.
 
-The agent chooses among fixed questions and candidate SQL statements, so its actions and observations are
-numbers.
+The agent chooses among fixed questions and candidate SQL statements, so actions and observations are numeric.
 """
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv

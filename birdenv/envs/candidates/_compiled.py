@@ -1,4 +1,4 @@
-"""Candidate-setting episodes that are computed from tables, with the same results as in dialogues.
+"""Candidate-setting episodes that are computed from tables, with the same results as dialogues.
 
 `CompiledEpisodes` is a batch of episodes, and `CompiledSession` a single episode.
 """
@@ -28,11 +28,11 @@ class CompiledEpisodes:
     Attributes:
         layout: the numbers of spans and candidates, and the indices of the actions.
         tables: the compiled tables of the tasks.
-        state: the part of the episodes that agents can see. Observations and masks are computed from it.
+        state: the visible state of the episodes, from which observations and masks are computed.
         tasks: the index of each episode's task. Shape (n,).
         stages: the index in `tables` of each episode's current stage. Shape (n,).
-        order: the indices of the stage's candidates, in the order shown to the agent. Shape (n, candidates).
-        attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
+        order: the indices of the stage's candidates, in the order that the agent sees. Shape (n, candidates).
+        attempts: 0 before the first submission in a phase, 1 before the debug attempt. Shape (n,).
     """
 
     def __init__(self, setting: CandidateSetting, tables: Tables, state: CandidateState) -> None:
@@ -54,7 +54,7 @@ class CompiledEpisodes:
         Args:
             who: the indices of the episodes in the batch.
             drawn: the random choices of these episodes.
-            stages: the index in the tables of the first stage of each of these episodes.
+            stages: the index in `tables` of each episode's first stage.
         """
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
@@ -80,7 +80,7 @@ class CompiledEpisodes:
     def play(
         self, actions: Indices
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Play an action in each episode, and return three arrays: rewards, terminations and refusals."""
+        """Play an action in each episode, and return arrays of rewards, terminations and refusals."""
         layout, state, tables = self.layout, self.state, self.tables
         everybody = np.arange(len(actions))
         allowed = state.masks()[everybody, actions]
@@ -167,7 +167,7 @@ class CompiledSession:
         self._submitted: list[dict[str, Any]] = []
 
     def act(self, action: int) -> Played:
-        """Play the action with this index (see `Layout`)."""
+        """Play the action with the index `action` (see `Layout`)."""
         episodes, tables, layout = self._episodes, self._episodes.tables, self._episodes.layout
         stage, attempt = int(episodes.stages[0]), int(episodes.attempts[0])
         allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])

@@ -28,14 +28,14 @@ from birdenv.envs.candidates._tables import TaskTables
 
 
 class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """c-Interact as a choice among fixed questions, which have a price, and candidate SQL statements.
+    """c-Interact as a choice among fixed questions, each of which has a price, and candidate SQL statements.
 
     Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask a
     useless question; execute candidate j; submit candidate j; give up. `action_masks()` returns the possible
-    actions. An impossible action is refused, which costs a question or an attempt.
+    actions. An impossible action is refused, and costs a question or an attempt.
 
     Observation: a `Dict` of flat `Box` spaces from 0 to 1: `spans`, `candidates` and `episode`. They are
-    computed only from what the system's seat can see: request, schema, knowledge, candidates, answers and
+    computed only from data that the system seat can see: request, schema, knowledge, candidates, answers and
     results. Candidates are shuffled in each episode.
 
     The rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode
@@ -50,10 +50,10 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
         prices: the possible prices of a question. A price is drawn at random for each episode.
-        refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity. This is
-            drawn for each ambiguity in each episode.
-        questions: the maximum number of questions in every task.
-        candidates: prediction files with statements that replace the tasks' own candidates.
+        refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity. In every
+            episode, there is a separate draw for each ambiguity.
+        questions: the maximum number of questions in each task.
+        candidates: the paths of prediction files, whose statements replace the tasks' own candidates.
         max_spans: the maximum number of spans to ask about; later spans of the request are left out.
         max_candidates: the maximum number of candidates for a task.
         **settings: the settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
@@ -104,7 +104,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the ids of the tasks. The reset option `index` is an index into this tuple."""
+        """Return the task ids. The reset option `index` is an index into this tuple."""
         return self._setting.ids
 
     def reset(
@@ -112,11 +112,11 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode with a random task, or with the task that `options` selects.
 
-        All requests are equally likely, even if several tasks give the same request different meanings.
+        All distinct requests are equally likely, even if several tasks share a request.
 
         Args:
             seed: the seed for all later random choices.
-            options: `instance_id` or `index` to choose the task, `price` to choose the price.
+            options: `instance_id` or `index` to select the task, and `price` to set the price of a question.
 
         Raises:
             InputError: an option or a task is not known.

@@ -11,7 +11,7 @@ MAX_POINTS: Final = 8
 
 
 class Columns(IntEnum):
-    """The base class for the columns of an observation table. A member's value is the column's index."""
+    """The base class for column enumerations. The value of a member is the index of the column."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -19,9 +19,9 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """The columns that describe a span, that is, a phrase of the request that the agent can ask about.
+    """The columns that describe a span, that is, a phrase in the request that the agent can ask about.
 
-    Flags are 0 or 1, and all other values lie between 0 and 1. `ASKED` and `INFORMED` change during a phase.
+    Flags are 0 or 1, and other values are between 0 and 1. `ASKED` and `INFORMED` change during a phase.
     """
 
     EXISTS = auto()  # flag: the row describes a span
@@ -44,7 +44,7 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """The columns that describe a candidate statement. All values lie between 0 and 1; flags are 0 or 1."""
+    """The columns that describe a candidate statement. All values are between 0 and 1."""
 
     EXISTS = auto()  # flag: the row describes a candidate
     REQUEST = auto()  # fit to the request; 1 for the best candidate
@@ -62,7 +62,7 @@ class CandidateColumn(Columns):
 
 
 class EpisodeColumn(Columns):
-    """The columns that describe the episode as a whole. All values lie between 0 and 1."""
+    """The columns that describe the whole episode. All values are between 0 and 1."""
 
     PRICE = auto()  # price of a question, divided by the highest possible price
     QUESTIONS_LEFT = auto()  # share of the budget that is left
@@ -81,8 +81,8 @@ class EpisodeColumn(Columns):
 class Layout:
     """The numbers of spans and candidates in an environment, and the indices of its actions.
 
-    The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
-    candidate j; give up.
+    The order of the actions is: ask about span i, ask a useless question, execute candidate j, submit
+    candidate j, give up.
 
     Attributes:
         spans: the maximum number of phrases in a request that the agent can ask about.
@@ -119,5 +119,5 @@ class Layout:
 
     @property
     def draws(self) -> int:
-        """Return how many random numbers an episode needs for its task, price, orders and refusals."""
+        """Return how many random numbers determine an episode's task, price, orders and refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS

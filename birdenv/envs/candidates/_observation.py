@@ -1,7 +1,7 @@
 """The state of a batch of candidate episodes, and the observations and action masks computed from it.
 
-A single environment has a batch of one episode, and its state can come from a dialogue. A vector
-environment's state comes from compiled tables. The same code computes all observations.
+A single environment is a batch of one episode. Its state comes from a dialogue or from compiled tables, and
+the state of a vector environment comes from compiled tables. The same code computes all observations.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class CandidateState:
-    """The state of n episodes. Candidates are in the order shown to the agent.
+    """The visible state of n episodes. Candidates are in the order that the agent sees.
 
     Attributes:
         layout: the numbers of spans and candidates.
         spans: the values of `SpanColumn`. Shape (n, spans, columns).
         candidates: the values of `CandidateColumn`. Shape (n, candidates, columns).
         episode: the values of `EpisodeColumn`. Shape (n, columns).
-        readable: True for candidates that only read data and may be executed. Shape (n, candidates).
-        asked: True for each question that the agent has already asked in this phase; the useless question is
+        readable: True for read-only candidates, which may be executed. Shape (n, candidates).
+        asked: True for questions that the agent has already asked in this phase; the useless question is
             last. Shape (n, spans + 1).
         turns_left: the number of questions left. Shape (n,).
         can_ask: True if the protocol allows questions now. Shape (n,).
@@ -104,7 +104,7 @@ class CandidateState:
             who: the indices of the episodes.
             candidate: the index of each episode's executed candidate.
             rows: the value of `rows_shown` for each result.
-            results: a number for each result; equal results in an episode have equal numbers.
+            results: a number that identifies each result; equal results in an episode have equal numbers.
         """
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
@@ -118,15 +118,15 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Record that the given candidates were submitted in the episodes `who` and failed."""
+        """Record that `candidate` was submitted in each of the episodes `who` and failed."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:
-        """Record that the first attempt of the current phase is used up in the episodes `who`."""
+        """Record that the first attempt in the current phase is used up in the episodes `who`."""
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of possible actions, shape (n, actions). No action can be repeated in a phase."""
+        """Return masks of the possible actions, shape (n, actions). No action can be repeated in a phase."""
         layout = self.layout
         made = np.ones((len(self.turns_left), layout.actions), np.bool_)
         ask = self.can_ask[:, None]

@@ -1,7 +1,7 @@
-"""A phase of a task as the agent sees it: its spans, its candidates, and how well text fits the candidates.
+"""A phase of a task as the agent sees it: the spans, the candidates, and how well text fits each candidate.
 
-Spans are phrases of the request that the agent can ask about. Only public text is used. The words of
-requests, answers and SQL are normalised before they are compared.
+Spans are phrases in the request that the agent can ask about. Only public text is used. Words in requests,
+answers and SQL are normalised before they are compared.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RequestPhrase(NamedTuple):
     Attributes:
         text: the phrase as written in the request.
         sentence: the index of the sentence that contains the phrase.
-        after: the word before the phrase, in lower case; empty if there is none.
+        after: the preceding word, in lower case; empty if there is none.
         number_after: True if a number or a date follows the phrase in the same clause.
     """
 
@@ -104,7 +104,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the distinct phrases in a request, in order. Stop words separate phrases."""
+    """Split a request at stop words, and return the distinct phrases in order."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
@@ -132,7 +132,7 @@ def phrases(request: str) -> tuple[RequestPhrase, ...]:
 
 
 def question_about(span: str) -> str:
-    """Return the question about a span of the request."""
+    """Return the question that asks about a span."""
     return f"What do you mean by '{span}'?"
 
 
@@ -179,14 +179,14 @@ _MOST_ROWS: Final = 1000
 
 
 class ShownPhase:
-    """The spans and candidates of a phase, and the arrays computed from them.
+    """The spans and candidates in a phase, and arrays that are computed from them.
 
     Attributes:
         phrases: the spans that the agent can ask about.
         sqls: the SQL of the candidates.
         spans: the values of `SpanColumn` for each span. Shape (spans, columns), float32.
         candidates: the values of `CandidateColumn` for each candidate. Shape (candidates, columns), float32.
-        readable: True for candidates that only read data and may be executed. Shape (candidates,).
+        readable: True for read-only candidates, which may be executed. Shape (candidates,).
     """
 
     def __init__(self, layout: Layout, request: str, notes: str, sqls: Sequence[str], dialect: str) -> None:
@@ -212,10 +212,11 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate, from 0 to 1, relative to the best fit.
+        """Return a score from 0 to 1 for each candidate, which says how well a text fits the candidate.
 
-        The fit depends on the words that the text shares with a candidate; rare words count more. If the text
-        contains no word that distinguishes the candidates, all values are 0.
+        The score depends on the words that the text shares with the candidate. Rare words count more, and
+        the best candidate gets the score 1. If no word in the text distinguishes the candidates, all scores
+        are 0.
         """
         said = words_of(text)
         found = np.zeros(self._size, np.float32)
@@ -230,13 +231,13 @@ NEAR: Final = 1e-3
 
 
 def is_best(fit: Floats) -> Flags:
-    """Return a mask of the candidates with the best fit, along the last axis."""
+    """Return a mask of the candidates with the highest score along the last axis."""
     best: Flags = fit >= fit.max(axis=-1, keepdims=True) - NEAR
     return best
 
 
 def rows_shown(reply: str, sender: str) -> float:
-    """Return the number of rows in a reply on a logarithmic scale from 0 to 1; -1 if there is no result."""
+    """Return the row count in a reply on a logarithmic scale from 0 to 1, or -1 if there is no result."""
     counted = _ROWS.search(reply) if sender == "database" else None
     if counted is None:
         return -1.0

@@ -1,4 +1,4 @@
-"""A candidate-setting episode, played in a c-Interact dialogue."""
+"""A candidate-setting episode that is played in a c-Interact dialogue."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Played(NamedTuple):
 
     Attributes:
         reward: the reward of the step, minus the price of a question.
-        terminated: True if the episode is over because its rules ended it.
-        truncated: True if the episode was ended by a failure, or by a limit that is not part of the rules.
+        terminated: True if the episode has ended according to its rules.
+        truncated: True if a failure, or a limit that is not part of the rules, ended the episode.
         allowed: False if the action was refused because the action mask forbade it.
     """
 
@@ -42,7 +42,7 @@ class CandidatesSession:
         task: the index of the task.
         dialogue: the dialogue.
         stage: the spans and candidates of the current phase.
-        order: the indices of the candidates in `stage`, in the order shown to the agent.
+        order: the indices of the candidates in `stage`, in the order that the agent sees.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class CandidatesSession:
         return bool(self.dialogue.open)
 
     def act(self, action: int) -> Played:
-        """Play the action with this index (see `Layout`)."""
+        """Play the action with the index `action` (see `Layout`)."""
         state, dialogue = self._state, self.dialogue
         allowed = bool(state.masks()[0, action])
         could_ask, before = bool(state.can_ask[0]), dialogue.rewards[SYSTEM]

@@ -1,7 +1,7 @@
 """The tasks and settings of candidate environments, and the random choices in their episodes.
 
-The candidates come from the task file, or from other systems' prediction files. The user has no memory, and
-may be unable to explain some ambiguities.
+The candidates come from the task file or from prediction files of other systems. The simulated user has no
+memory, and may be unable to explain some ambiguities.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
 
 
 def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
-    """Return a rule-based user that has no memory, so its answers do not depend on earlier questions."""
+    """Return a rule-based user without memory, whose answers do not depend on earlier questions."""
     return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return a request's annotated ambiguous terms, or an empty tuple if `briefs` has the wrong type."""
+    """Return the annotated ambiguous terms in a request, or () if `briefs` contains no `Brief`."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
 
 
 class UnsureUser:
-    """A user that gives the answers of another player, but cannot explain the terms in `unknown`."""
+    """A user that passes on another player's answers, but cannot explain the terms in `unknown`."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player
         self._unknown = frozenset(unknown)
 
     def move(self, view: View) -> Move | None:
-        """Answer the last question, possibly by saying that the user cannot tell."""
+        """Answer the last question, or reply that the user cannot tell."""
         made = self._player.move(view)
         trace = None if made is None else made.trace
         if made is None or not isinstance(trace, dict) or not self._unknown.intersection(targets_of(trace)):
@@ -63,17 +63,17 @@ def targets_of(trace: Any) -> tuple[str, ...]:
 
 
 class Candidates(NamedTuple):
-    """The candidate statements of a task: `first` for the request, and `follow_up` for the follow-up."""
+    """The candidate SQL statements for a task: `first` for the request, `follow_up` for the follow-up."""
 
     first: tuple[str, ...] = ()
     follow_up: tuple[str, ...] = ()
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements in prediction files, keyed by task id, or None if there are no files.
+    """Read SQL statements from prediction files, and return them keyed by task id; None if `files` is None.
 
-    A file contains records with `instance_id`, `sql` and `follow_up_sql`. The last two are strings or lists
-    of strings. Duplicates are removed.
+    A file contains records with the fields `instance_id`, `sql` and `follow_up_sql`. The last two fields are
+    strings or lists of strings. Duplicate statements are removed.
 
     Raises:
         InputError: a file cannot be used.
@@ -97,7 +97,7 @@ def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidate
 def _joined(known: tuple[str, ...], more: Any, where: str) -> tuple[str, ...]:
     statements = [] if more is None else [more] if isinstance(more, str) else more
     if not isinstance(statements, list) or not all(isinstance(each, str) for each in statements):
-        raise InputError(f"{where} must be text or a list of texts")
+        raise InputError(f"{where} must be a string or a list of strings")
     return tuple(dict.fromkeys([*known, *(each for each in statements if each.strip())]))
 
 
@@ -117,8 +117,8 @@ class Drawn(NamedTuple):
     Attributes:
         tasks: the index of each episode's task. Shape (n,).
         prices: the price of a question in each episode. Shape (n,).
-        orders: the random keys that order the candidates in each of the two phases (see `order_by`). Shape
-            (n, candidates).
+        orders: two arrays of random keys, one for each phase, that order the candidates (see `order_by`).
+            Shape (n, candidates).
         refusals: a random number for each annotated ambiguity. The user cannot explain the ambiguity if the
             number is below `CandidateSetting.refusals`. Shape (n, `MAX_POINTS`).
     """
@@ -138,7 +138,7 @@ class CandidateSetting:
         layout: the layout of observations and actions.
         prices: the possible prices of a question.
         refusals: the probability, from 0 to 1, that the user cannot explain an annotated ambiguity.
-        questions: the maximum number of questions in every task.
+        questions: the maximum number of questions in each task.
         recorded: the statements in prediction files, keyed by task id; None to use the candidates in the task
             file.
     """
@@ -155,9 +155,11 @@ class CandidateSetting:
     ) -> None:
         self.prices = tuple(float(price) for price in prices)
         if not self.prices or not all(isfinite(price) and price >= 0 for price in self.prices):
-            raise SettingError("prices", f" must be one or more numbers, each 0 or more, got {prices!r}")
+            raise SettingError(
+                "prices", f" must be a non-empty list of finite numbers, each at least 0, got {prices!r}"
+            )
         if not 0 <= refusals <= 1:
-            raise SettingError("refusals", f" must be from 0 to 1, got {refusals!r}")
+            raise SettingError("refusals", f" must be a probability from 0 to 1, got {refusals!r}")
         if max_spans < 1 or max_candidates < 1:
             raise SettingError("max_spans", " and max_candidates must be at least 1")
         self.refusals = float(refusals)
@@ -202,7 +204,7 @@ class CandidateSetting:
 
     @property
     def free_refusals(self) -> int:
-        """Return how many refused moves cost nothing in each phase after the first submission."""
+        """Return the number of refused moves per phase that cost nothing after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
@@ -214,11 +216,13 @@ class CandidateSetting:
             warnings.warn(f"{missing} tasks have no candidates and are left out", stacklevel=4)
         most = max(len(self.first(name)) for name in with_some)
         if most > self.layout.candidates:
-            raise InputError(f"a task has {most} candidates: set max_candidates={most}")
+            raise InputError(
+                f"a task has {most} candidates, more than max_candidates: set max_candidates={most}"
+            )
         return with_some
 
     def first(self, name: str) -> tuple[str, ...]:
-        """Return the candidates for the request (not the follow-up) of the task with this id."""
+        """Return the candidates for the request, excluding the follow-up, in the task with the id `name`."""
         if self.recorded is None:
             found: tuple[str, ...] = self.arena._tasks.public(name).candidates
             return found
@@ -240,7 +244,7 @@ class CandidateSetting:
     def draw(self, uniforms: Uniforms) -> Drawn:
         """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices for n episodes.
 
-        All requests are equally likely, even if several tasks give the same request different meanings.
+        All distinct requests are equally likely, even if several tasks share a request.
         """
         place = uniforms[:, 0] * len(self._sizes)
         group = place.astype(np.intp)
@@ -254,7 +258,7 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return the random choices for one episode. Reset options can set the task and the price instead.
+        """Return the random choices for one episode. Reset options can fix the task and the price.
 
         Raises:
             InputError: an option or a task is not known.
@@ -278,7 +282,7 @@ class CandidateSetting:
             place = self._place.get(chosen["instance_id"])
             if place is None:
                 raise InputError(
-                    f"no task {chosen['instance_id']!r} among the {len(self.ids)} with candidates"
+                    f"none of the {len(self.ids)} tasks with candidates has the id {chosen['instance_id']!r}"
                 )
             return place
         return checked_index(chosen["index"], len(self.ids)) if "index" in chosen else None
@@ -289,11 +293,11 @@ class CandidateSetting:
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return a random order of the candidates for each of n episodes, with the shape (n, candidates).
+    """Order the candidates in n episodes by random keys, and return indices of shape (n, candidates).
 
     Args:
         keys: random numbers, shape (n, candidates).
-        counts: the number of candidates in each episode. Unused places stay at the end.
+        counts: the number of candidates in each episode. Unused indices stay at the end.
     """
     places = np.arange(keys.shape[1])
     return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

@@ -1,7 +1,7 @@
 """Compile the tasks of a candidate setting into arrays, by playing all possible actions.
 
-A *stage* is a phase of a task after a given submission: each task has one stage for its request, and one
-stage for the follow-up to each candidate that passes. Tables are saved on disk, and are valid only for the
+A *stage* is a phase of a task after a given submission. Each task has one stage for the request, and one
+stage for the follow-up after each candidate that passes. Tables are saved on disk, and are valid only for the
 same benchmark, settings and version of birdenv.
 """
 
@@ -50,14 +50,15 @@ class Tables:
         candidates: the array `ShownPhase.candidates` of each stage.
         readable: the array `ShownPhase.readable` of each stage.
         counts: the number of candidates in each stage.
-        fits: how well the answer to each question fits each candidate. The useless question is last.
-        refused: how well the answer of a user who cannot explain anything fits each candidate.
+        fits: how well the answer to each question fits each candidate (see `ShownPhase.fit`). The useless
+            question is last.
+        refused: how well the reply that the user cannot tell fits each candidate.
         points: the annotated ambiguities that the answer to each question explains, as a bit mask.
         rows: the value of `rows_shown` for each candidate's result.
-        results: a number for each candidate's result. Equal results have equal numbers.
+        results: a number that identifies each candidate's result. Equal results have equal numbers.
         passes: True for candidates that pass.
         statuses: the verdict on each candidate, such as `wrong_result`.
-        following: the index of the stage that follows if a candidate passes, for each candidate; `END` if the
+        following: for each candidate, the index of the next stage if the candidate passes, or `END` if the
             episode then ends.
         phases: 1 for the stage of a request, 2 for the stage of a follow-up.
     """
@@ -213,7 +214,7 @@ class _Compiler:
             if dialogue.refused or dialogue.status in _BROKEN:
                 why = dialogue.status or f"candidate {place + 1} is too long"
                 raise BenchmarkError(
-                    f"{self._name} cannot be graded ({why}): list it in the file `leave_out`"
+                    f"{self._name} cannot be graded ({why}): exclude this task with the setting `leave_out`"
                 )
             noted["statuses"][place] = dialogue.outcome()["attempts"][-1]["status"]
             noted["passes"][place] = dialogue.rewards[SYSTEM] > before
@@ -227,7 +228,7 @@ class _Compiler:
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
-    """Return the tables for a setting, from the user's cache directory if they were saved there."""
+    """Load the tables for a setting from the user's cache, or compile and save them."""
     stored = _stored(setting)
     if stored is not None:
         return stored
@@ -239,8 +240,8 @@ def tables_of(setting: CandidateSetting) -> Tables:
 class TaskTables:
     """The tables for a single environment.
 
-    Saved tables are loaded. Otherwise, the tables of a task are compiled when the task is first played, and
-    saved when the tables of all tasks are complete.
+    Saved tables are loaded. Otherwise, the tables for a task are compiled when the task is first played, and
+    all tables are saved when they are complete.
     """
 
     def __init__(self, setting: CandidateSetting) -> None:
@@ -249,7 +250,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return tables and the index of a task's first stage in them, or None if compilation failed."""
+        """Return the pair (tables, index of a task's first stage), or None if the compilation failed."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:

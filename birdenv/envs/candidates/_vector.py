@@ -22,7 +22,7 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
-    """A batch of `CInteractCandidatesEnv` environments, which plays no dialogues and runs in one process.
+    """A batch of `CInteractCandidatesEnv` environments, computed in one process without dialogues.
 
     The rule-based user's answers and the candidates' results are compiled into arrays once, and saved on
     disk. Observations, rewards and terminations are the same as in single environments with the seeds `seed`,
@@ -52,9 +52,11 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         mode = AutoresetMode(autoreset_mode)
         if mode is AutoresetMode.NEXT_STEP:
-            raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
+            raise InputError("autoreset_mode NEXT_STEP is not supported: use SAME_STEP or DISABLED")
         if render_mode is not None:
-            raise InputError("a batch cannot be rendered: to use render_mode, make a single environment")
+            raise InputError(
+                "a vector environment cannot be rendered: use render_mode with a single environment"
+            )
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None
@@ -62,7 +64,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         try:
             if not setting.can_compile:
                 raise InputError(
-                    "a batch works only with the 'strict' profile and the setting's own user and rewards: "
+                    "a batch supports only the profile 'strict' and the default user and rewards: "
                     "leave out profile, user, reward_scheme, question_price and disclosure_price"
                 )
             tables = tables_of(setting)
@@ -81,7 +83,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the ids of the tasks."""
+        """Return the task ids."""
         return self._setting.ids
 
     def reset(
@@ -90,11 +92,11 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         """Start all episodes, or the episodes that `options["reset_mask"]` selects.
 
         Args:
-            seed: a list with a seed for each environment, or a number i: environment k gets the seed i + k.
+            seed: a list with a seed for each environment, or a number; environment k then gets `seed + k`.
             options: `reset_mask`, an array with a bool for each episode.
 
         Raises:
-            InputError: an option is not known, or has the wrong shape.
+            InputError: an option or the number of seeds cannot be used.
         """
         chosen = dict(options or {})
         mask = mask_of_batch(chosen.pop("reset_mask", None), self.num_envs)
@@ -145,7 +147,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         return observation, earned, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return a mask of the actions that are possible now, with the shape (num_envs, actions)."""
+        """Return masks of the actions that are possible now, with the shape (num_envs, actions)."""
         return self._state.masks()
 
     def _begin(self, who: Indices) -> None:

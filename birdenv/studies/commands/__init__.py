@@ -6,7 +6,7 @@ from birdenv.cli.command import Command
 
 WEB: Final = Command(
     "birdenv.studies.commands.web:web",
-    "Serve a study with people in browsers.",
+    "Serve a study to people in browsers.",
     group="People",
     takes_settings=True,
 )

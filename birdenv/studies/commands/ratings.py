@@ -27,7 +27,7 @@ from birdenv.studies.ratings._sources import (
 
 def ratings(
     sources: Annotated[
-        list[Path], typer.Argument(help="Files of ratings (CSV, JSONL), or folders of runs or studies.")
+        list[Path], typer.Argument(help="Rating files (CSV or JSONL), or run or study folders.")
     ],
     level: Annotated[
         str | None,
@@ -35,21 +35,21 @@ def ratings(
     ] = None,
     added: Annotated[
         list[Path] | None,
-        typer.Option("--import", help="Add the ratings of this file to the folder; may be repeated."),
+        typer.Option("--import", help="Add the ratings in this file to the folder; may be repeated."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Also draw means and ranking into this PNG file.")
+        Path | None, typer.Option("--plot", help="Also plot the means and the ranking to this PNG file.")
     ] = None,
 ) -> None:
     """Show how well raters agree, and how they rank the players.
 
-    Files of ratings have the columns dialogue, rater, question and value, and optionally seat, system and
-    justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
-    optionally justification and task. A study's survey answers are shown separately from ratings.
+    Rating files have the columns dialogue, rater, question and value, and optionally seat, system and
+    justification. Comparison files have the columns left, right, winner (left, right, tie or both_bad) and
+    rater, and optionally justification and task. A study's survey answers are shown separately from ratings.
 
     The output contains Krippendorff's alpha, Fleiss' kappa, means, and a Bradley-Terry ranking, with 95%
-    intervals. If a statistic is undefined, the output gives the reason.
+    confidence intervals. If a statistic is undefined, the output gives the reason.
 
     \b
     birdenv ratings ratings.csv comparisons.csv
@@ -60,7 +60,7 @@ def ratings(
         raise InputError(f"--level {level!r} is unknown; known: {', '.join(LEVELS)}")
     if plot is not None:
         if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: the name must end in .png")
+            raise InputError(f"--plot {plot}: the file name must end in .png")
         check_writable(plot)
     if added:
         _import(sources, added)
@@ -90,4 +90,4 @@ def _import(sources: list[Path], added: list[Path]) -> None:
     )
     known = len(found.ratings) + len(found.comparisons) - sum(counts)
     new = f"{counted(counts[0], 'rating')}, {counted(counts[1], 'comparison')}"
-    print(f"Imported: {new}; {known} known before", file=sys.stderr)
+    print(f"Imported: {new}; already known: {known}", file=sys.stderr)

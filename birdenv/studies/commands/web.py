@@ -27,44 +27,49 @@ def web(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The study's folder; an existing study continues. Default: study-GAME."
+            "--output", "-o", help="Study folder; an existing study is continued. Default: study-GAME."
         ),
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 selects a free port.")
+    ] = 8000,
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config", help="The study as JSON, or CoCoA's app_params.json. With --rate: JSON or TOML."
+            "--config",
+            help="Study configuration (JSON, or CoCoA's app_params.json). With --rate: JSON or TOML.",
         ),
     ] = None,
     scenario_path: Annotated[
-        Path | None, typer.Option("--scenario-path", help="File of scenarios, for games that read one.")
+        Path | None, typer.Option("--scenario-path", help="Scenario file, for games that use one.")
     ] = None,
     replay: Annotated[
         list[Path] | None,
-        typer.Option("--replay", help="Show the dialogues of a study, a run or a transcripts.json instead."),
+        typer.Option(
+            "--replay", help="Show recorded dialogues from a study, a run or a transcripts.json instead."
+        ),
     ] = None,
     rate: Annotated[
         list[Path] | None,
-        typer.Option("--rate", help="Let people rate such dialogues instead; --config has the questions."),
+        typer.Option(
+            "--rate", help="Let people rate recorded dialogues instead; --config contains the questions."
+        ),
     ] = None,
     private: Annotated[
         bool,
-        typer.Option(
-            "--private", help="With --replay: show the gold of runs and what the user's seat knew, too."
-        ),
+        typer.Option("--private", help="With --replay: also show gold SQL and the user's private knowledge."),
     ] = False,
     example: Annotated[
         str | None,
-        typer.Option("--example", help="Print a complete file for --config for this game, and stop."),
+        typer.Option("--example", help="Print a complete --config file for this game, and exit."),
     ] = None,
 ) -> None:
-    """Serve a study with people in browsers.
+    """Serve a study to people in browsers.
 
-    People go through consent, instructions, waiting room, dialogue, survey and completion code.
+    Participants go through consent, instructions, waiting room, dialogue, survey and completion code.
 
-    An option named after a seat puts a player in that seat, and people in the other seat; this overrides the
+    An option named after a seat puts a player in that seat and people in the other seat, and overrides the
     --config file. If no player is given, two people are paired. Add game settings as --name value.
 
     \b
@@ -78,8 +83,8 @@ def web(
     \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
-    With --rate, people judge recorded dialogues without seeing who talked: they answer questions, or say
-    which of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their
+    With --rate, people judge recorded dialogues without knowing who the players were. They answer questions,
+    or say which of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) exports the
     judgements.
 
     \b
@@ -121,7 +126,7 @@ def web(
     given, players = chosen.settings, chosen.players
     if scenario_path is not None:
         if "scenarios" not in found.settings.model_fields:
-            raise InputError(f"{game} does not read scenarios: leave out --scenario-path")
+            raise InputError(f"{game} does not use scenario files: leave out --scenario-path")
         given["scenarios"] = str(scenario_path)
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
@@ -196,10 +201,10 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
     if not players:
         return config
     if "human" in players.values():
-        raise InputError("people sit in the seats that have no player: leave out 'human'")
+        raise InputError("'human' is not a player: leave out the option, and a person will sit in the seat")
     free = [name for name in game.seat_names if name not in players]
     if len(players) != 1 or len(free) != 1:
-        raise InputError("one seat must be left for a person")
+        raise InputError("all seats have players: leave one seat free for a person")
     spec = next(iter(players.values()))
     partners = {name: each for name, each in config.partners.items() if each.player == spec}
     partners = partners or {spec: Partner(player=spec)}

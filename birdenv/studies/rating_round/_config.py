@@ -52,7 +52,7 @@ class RatingConfig(BaseModel):
         raters: the number of people who judge each item.
         most: the maximum number of items that a rater may judge; None for no maximum.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: the time in seconds for which an item that a rater has begun stays reserved for that rater.
+        hold: the number of seconds for which an item stays reserved for a rater who has begun it.
         codes: the completion codes: `done` for raters who judged an item, and `full` for raters who got no
             item because none was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.
@@ -89,7 +89,7 @@ class RatingConfig(BaseModel):
 
 
 def read_rating_config(path: Path) -> RatingConfig:
-    """Read the configuration from a JSON file, or from a TOML file if the file's name ends in `.toml`.
+    """Read the configuration of a rating round from a `.toml` file, or from a JSON file with any other name.
 
     Raises:
         InputError: the file cannot be used.
@@ -98,7 +98,7 @@ def read_rating_config(path: Path) -> RatingConfig:
         try:
             record = tomllib.loads(read_text(path))
         except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: not TOML: {error}") from None
+            raise InputError(f"{path} is not valid TOML: {error}") from None
         check_text(record, str(path))
     else:
         record = read_json(path)

@@ -39,9 +39,9 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
     Args:
         folder: the folder of the rating round.
-        form: `ratings` for one row per answered question about a dialogue; `value` is a step on the scale or
-            a text. `pairs` for one row per comparison; `left` and `right` are the systems on the two sides of
-            the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
+        form: `ratings` returns a row for each answered question about a dialogue, in which `value` is a step
+            on the scale or a text. `pairs` returns a row for each comparison, in which `left` and `right` are
+            the systems on the two sides of the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
 
     Raises:
         InputError: there are no ratings in the folder.
@@ -61,7 +61,7 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
 
 def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield a row for each ended dialogue of a study, with times in UTC.
+    """Yield a row for each finished dialogue in a study, with times in UTC.
 
     Players and rewards are listed in the order of the seats.
     """
@@ -96,7 +96,7 @@ def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
         InputError: the folder belongs to neither a study nor a rating round.
     """
     if not any(exists(folder / name) for name in (FILE, RATINGS)):
-        raise InputError(f"{folder} is not a study or rating folder: nobody took part")
+        raise InputError(f"{folder} contains neither a study nor a rating round")
     if exists(folder / FILE):
         with closing(Store(folder / FILE, for_reading=True)) as store:
             for person, dialogues in store.everybody():
@@ -136,7 +136,7 @@ write_people = partial(_write_rows, "people")
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
-    """Return rows as CSV text with the columns of an export format."""
+    """Return rows as CSV text, with the columns that `ROW_FORMATS` defines for the format `form`."""
     text = io.StringIO()
     table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
     table.writeheader()

@@ -32,8 +32,8 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
     Args:
         ratings: the round.
-        folder: the round's folder, which contains the secret that signs tokens.
-        host: the address at which the application will be served.
+        folder: the round's folder, which contains the secret for signing tokens.
+        host: the address that the server listens on.
     """
     config = ratings.config
     doors = Doors(folder, RATER)

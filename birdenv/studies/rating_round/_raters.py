@@ -23,7 +23,7 @@ from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
-    """One thing for raters to judge: a seat of one dialogue, or the same seat in two dialogues.
+    """An item for raters to judge: one seat in a dialogue, or the same seat in two dialogues.
 
     Attributes:
         seat: the judged seat.
@@ -67,7 +67,7 @@ class Item(NamedTuple):
 
 
 def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
-    """Return the items that raters judge. Dialogues that contain no words are left out.
+    """Return the items for raters to judge, excluding dialogues without words.
 
     Raises:
         InputError: there are no items, for example because no dialogue has the configured seats.
@@ -80,7 +80,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
     where = f" with a seat named {' or '.join(config.seats)}" if config.seats else ""
     if single:
         raise InputError(f"there is no dialogue to rate{where}")
-    raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
+    raise InputError(f"there is nothing to compare: no task has dialogues with two systems{where}")
 
 
 def side_of(record: ReplayedDialogue, seat: int, config: RatingConfig) -> SeatView:
@@ -131,7 +131,7 @@ WINNERS: Final = {
 
 
 class Ratings:
-    """A rating round, in which raters judge items. It can be used from any thread.
+    """A thread-safe rating round, which assigns items to raters and stores their judgements.
 
     No rater judges an item twice. Items with the fewest raters are chosen first, until every item has as many
     raters as the configuration demands. A returning rater continues with the item begun earlier.
@@ -182,12 +182,12 @@ class Ratings:
         return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
-        """Return how many items a rater has judged, and the maximum they may judge."""
+        """Return the number of items that a rater has judged, and the maximum number for each rater."""
         most = len(self.items) if self.config.most is None else min(self.config.most, len(self.items))
         return sum(self.store.begun(rater).values()), most
 
     def next(self, rater: str) -> Item | None:
-        """Return a rater's current item; if no item is left, give the rater a code and return None."""
+        """Return a rater's current item. If no item is left, store a completion code and return None."""
         with self._lock, self.store.transaction():
             found = self.store.rater(rater)
             if found is None or found.code is not None:

@@ -39,7 +39,7 @@ class Rater(NamedTuple):
 
 
 class RatingStore(Database):
-    """The rating database in a folder, which can be used from any thread.
+    """The thread-safe database of a rating round in a folder.
 
     Args:
         folder: the folder. Unless `for_reading` is True, it is created if it does not exist.
@@ -58,8 +58,8 @@ class RatingStore(Database):
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
         """Add a rater who has given consent, or return the rater whom the platform sent earlier.
 
-        If a rater returns with the same browser, the new parameters replace the old parameters, because the
-        link back to the platform needs them.
+        If a rater returns with the same browser, `platform` replaces the stored parameters, because the link
+        back to the platform needs the current ones.
 
         Args:
             id: the id of a new rater.
@@ -87,7 +87,7 @@ class RatingStore(Database):
         return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
 
     def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
-        """Return each rater's id, platform id, join time and code, sorted by platform id and by id."""
+        """Return each rater's id, platform id, join time and code, sorted by platform id, then by id."""
         return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:
@@ -95,28 +95,28 @@ class RatingStore(Database):
         self.rows("UPDATE rater SET code = ? WHERE id = ?", code, rater)
 
     def begun(self, rater: str) -> dict[str, bool]:
-        """Return the ids of the items that a rater has begun; the value is True if the item is done."""
+        """Map the id of each item that a rater has begun to True if the rater has judged the item."""
         rows = self.rows("SELECT item, done IS NOT NULL FROM judgement WHERE rater = ?", rater)
         return {item: bool(done) for item, done in rows}
 
     def taken(self, since: float) -> Counter[str]:
-        """Return the number of raters who have judged each item, or have begun it after `since`."""
+        """For each item, count the raters who have judged it, or have begun it after the time `since`."""
         sql = "SELECT item, COUNT(*) FROM judgement WHERE done IS NOT NULL OR begun > ? GROUP BY item"
         return Counter(dict(self.rows(sql, since)))
 
     def begin(self, item: str, rater: str, now: float) -> None:
-        """Record that a rater has begun an item, unless it is already recorded."""
+        """Record that a rater has begun an item, unless this is already recorded."""
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:
-        """Store a rater's judgement of an item that the rater has begun, unless one is already stored."""
+        """Store a rater's judgement of an item that the rater has begun. Later judgements are ignored."""
         self.rows(
             "UPDATE judgement SET done = ?, said = ? WHERE item = ? AND rater = ? AND done IS NULL",
             *(now, json.dumps(dict(said)), item, rater),
         )
 
     def said(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return all judgements in chronological order, as pairs of the rater's id and the judgement."""
+        """Return all judgements in chronological order, as pairs (rater id, judgement)."""
         sql = "SELECT rater, said FROM judgement WHERE done IS NOT NULL ORDER BY done, item, rater"
         rows = self.rows(sql)
         return [(rater, self.parsed(said)) for rater, said in rows]

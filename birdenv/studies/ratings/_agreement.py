@@ -1,6 +1,6 @@
 """Compute inter-rater agreement and mean answers.
 
-The rated units are dialogues, or single seats of dialogues.
+A rated unit is a dialogue, or one seat in a dialogue.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _resamples(units: int) -> npt.NDArray[np.int64]:
 def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
     """Return a statistic with its interval. `resampled` contains only defined values of the statistic."""
     if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
-        return Figure(value, None, "too few dialogues differ for an interval")
+        return Figure(value, None, "too few dialogues have different answers: no interval")
     return with_interval(value, resampled, number, "dialogues")
 
 
@@ -110,7 +110,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
     why = _no_agreement(ratings, counts[numbers > 1])
     if not why and numbers.min() != numbers.max():
         several = f"{numbers.min()} to {numbers.max()}"
-        why = f"it needs the same number of ratings for each dialogue, not {several}; alpha does not"
+        why = f"all dialogues must have the same number of ratings, not {several}; use alpha instead"
     if why:
         return undefined(why)
     raters = int(numbers[0])
@@ -164,12 +164,12 @@ def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
     if len(pairable) == 1:
         return "only one dialogue has several ratings, so agreement by chance cannot be estimated"
     if not _varies(pairable):
-        return "all ratings that can be compared are equal, so chance alone would agree, too"
+        return "all ratings that can be compared are equal, so agreement beyond chance is undefined"
     return ""
 
 
 def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"] = "dialogue") -> Figure:
-    """Return the mean of numeric answers, with a bootstrap interval over dialogues or over raters."""
+    """Return the mean of numeric answers, with a bootstrap interval over the units named by `cluster`."""
     values = [each.value for each in ratings if isinstance(each.value, float)]
     if len(values) < len(ratings):
         return undefined("answers in words have no mean")
@@ -187,13 +187,13 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return the number of times that each answer was given, sorted by answer."""
+    """Return the number of ratings with each answer, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Return the ratings, keyed by question. Questions are in the order of their first ratings."""
+    """Group ratings by question, in the order in which the questions first occur."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

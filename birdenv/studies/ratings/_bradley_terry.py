@@ -1,4 +1,4 @@
-"""Rank players by pairwise comparisons: strengths, ranks and their intervals."""
+"""Rank players by pairwise comparisons, with confidence intervals for strengths and ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEAR: Final = 1e-7
 
 
 class RankedPlayer(NamedTuple):
-    """One player in a ranking.
+    """A player's position in a ranking.
 
     Attributes:
         player: the name of the player.
@@ -49,7 +49,7 @@ class Ranking(NamedTuple):
 
     Attributes:
         standings: the players with their strengths and ranks.
-        tie: the share of comparisons that are ties.
+        tie: the share of comparisons that ended in a tie.
         resampled: the units that were resampled for the intervals: `comparisons` or `raters`.
         left_out: the number of comparisons that were ignored because they compared a player with itself.
         why: the reason why there is no ranking; empty if there is a ranking.
@@ -82,10 +82,10 @@ class Ranking(NamedTuple):
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     """Rank players with the Bradley-Terry model (1952). A tie counts as half a win for each player.
 
-    Intervals are percentiles of resamples. With at least ten raters, raters are resampled with all their
-    choices, because the choices of one person are not independent; otherwise, comparisons are resampled. A
-    player that always won or never won has a rank but no strength. Players have neither a rank nor a strength
-    if no chain of wins and ties connects them.
+    Confidence intervals are bootstrap percentiles. With at least ten raters, raters are resampled with all
+    their choices, because the choices of one person are not independent; otherwise, comparisons are
+    resampled. A player that won all or none of its comparisons has a rank but no strength. Players have
+    neither a rank nor a strength if no chain of wins and ties connects them.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)
@@ -112,7 +112,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     for number, name in enumerate(players):
         above = int((reaches[:, number] & ~reaches[number]).sum())
         apart = [players[other] for other in np.flatnonzero(~(reaches[number] | reaches[:, number]))]
-        rank = undefined(f"no comparisons connect it with {', '.join(apart)}") if apart else None
+        rank = undefined(f"no comparisons connect this player with {', '.join(apart)}") if apart else None
         if name in places:
             own = strengths[:, places[name]]
             better = (strengths > own[:, None]).sum(axis=1)
@@ -124,7 +124,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     if any(map(_is_tie, inside)):
         tie = figure(counts[..., 2].sum(axis=1) / counts.sum(axis=(1, 2)))
     elif any(map(_is_tie, used)):
-        tie = undefined("there were ties, but not between players that have strengths")
+        tie = undefined("every tie involves a player that has no strength")
     else:
         tie = Figure(0.0, None, "there were no ties")
     return Ranking(_standings(used, players, found), tie, resampled, left_out)
@@ -133,14 +133,14 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 def fit_strengths(
     pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
 ) -> npt.NDArray[np.float64]:
-    """Fit the Bradley-Terry model to many win tables at once.
+    """Fit the Bradley-Terry model to several tables of wins at once.
 
     In this model, the log-odds that one player beats another are the difference of their strengths. The
     log-likelihood is concave in the strengths, so Newton's method finds the maximum.
 
     Args:
-        pairs: the indices of the two players of each pair, shape (pairs, 2).
-        wins: how often the first and the second player of each pair won, shape (tables, pairs, 2).
+        pairs: the indices of the two players in each pair, shape (pairs, 2).
+        wins: how often the first and the second player in each pair won, shape (tables, pairs, 2).
         players: the number of players.
 
     Returns:
@@ -181,11 +181,11 @@ def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> s
     `inside` contains the comparisons between players that get strengths.
     """
     if not used:
-        return "there are no comparisons of two players"
+        return "there are no comparisons between two players"
     if all(map(_is_tie, used)):
         return "every comparison is a tie"
     if not inside:
-        return "wins go only one way: no player lost, even indirectly, to a player that it won against"
+        return "no player lost, directly or indirectly, to a player that it won against"
     return ""
 
 
@@ -222,10 +222,10 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
     """Return the reason why a player has no strength."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
-        return "it never lost to the others or tied with them, so how much stronger it is remains unknown"
+        return "this player never lost to or tied with the others, so its lead cannot be estimated"
     if down:
-        return "it never won against the others or tied with them, so how much weaker it is remains unknown"
-    return "no comparisons connect it with the others"
+        return "this player never won against or tied with the others, so its deficit cannot be estimated"
+    return "no comparisons connect this player with the others"
 
 
 def _tables(

@@ -21,7 +21,7 @@ _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows in a file as pairs of a row's position, described for error messages, and the row.
+    """Yield pairs (position, row) for a file. The position is a description for error messages.
 
     Raises:
         InputError: the file is damaged, or is neither CSV nor JSON.
@@ -35,7 +35,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, row in enumerate(read_records(path, "ratings"), 1):
         place = f"{path}: record {number}"
         if not {"value", "winner"} & row.keys():
-            raise InputError(f"{place}: `value` (of a rating) or `winner` (of a comparison) is missing")
+            raise InputError(f"{place}: a rating needs `value`, and a comparison needs `winner`")
         yield place, row
 
 
@@ -158,13 +158,13 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Return the judgements in a file. Its columns show whether it contains ratings or comparisons.
+    """Return the ratings or comparisons in a file. The names of the columns determine the type.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row is invalid; the message gives its position.
+        InputError: the file cannot be read, or a row is invalid; the message gives the row's position.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
@@ -209,8 +209,8 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 def joined(several: Iterable[Judgements]) -> Judgements:
     """Combine judgements from several sources. A judgement that occurs in several sources counts once.
 
-    A source may contain the same comparison several times, if a rater judged two dialogues repeatedly. The
-    comparison then counts as often as in the source that contains it most often.
+    If a rater compared two dialogues repeatedly, a source contains the same comparison several times. The
+    number of copies in the result is then the maximum over the sources.
 
     Raises:
         InputError: a rater gave two answers to the same question.

@@ -1,4 +1,4 @@
-"""Compute rating and comparison statistics, and show them as text, JSON or a plot."""
+"""Compute statistics about ratings and comparisons, and show them as text, JSON or a plot."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class QuestionReport:
         dialogues: the number of rated dialogues.
         raters: the number of raters.
         level: the level of measurement for alpha.
-        answers: the number of times that each answer was given.
-        over_dialogues: the mean answer, with an interval over dialogues.
-        over_raters: the mean answer, with an interval over raters.
+        answers: how often each answer was given.
+        over_dialogues: the mean answer, with a confidence interval over dialogues.
+        over_raters: the mean answer, with a confidence interval over raters.
         alpha: Krippendorff's alpha.
         kappa: Fleiss' kappa.
         systems: the mean answer for each system; empty if the ratings name no systems.
@@ -124,7 +124,7 @@ class RatingReport:
         if self.unanswered:
             lines += ["", f"Note: {counted(self.unanswered, 'unanswered question')}, not counted."]
         if self.questions:
-            lines += ["", "Intervals of means, alpha and kappa: bootstrap over dialogues (or raters)."]
+            lines += ["", "Intervals for means, alpha and kappa: bootstrap over dialogues (or raters)."]
         return "\n".join([*lines, rule("=")]) + "\n"
 
 
@@ -182,12 +182,12 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
     if not ranking.why:
         lines.append(f"  {'share of ties':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
-        lines.append(f"  Note: left out: {counted(ranking.left_out, 'comparison')} of a player with itself.")
+        lines.append(f"  Note: {counted(ranking.left_out, 'comparison')} of a player with itself left out.")
     return lines
 
 
 def rating_plot(report: RatingReport) -> bytes:
-    """Plot means and strengths with their intervals, and return the bytes of a PNG file.
+    """Plot means and strengths with confidence intervals, and return the plot as PNG data.
 
     Raises:
         InputError: matplotlib is not installed, or no statistic is defined.
@@ -201,7 +201,7 @@ def rating_plot(report: RatingReport) -> bytes:
         ) from None
     panels = _panels(report)
     if not panels:
-        raise InputError("--plot: there is no statistic to draw")
+        raise InputError("--plot: no statistic is defined, so there is nothing to plot")
     sizes = [len(rows) + 2 for rows in panels.values()]
     canvas = Canvas(figsize=(8, 0.6 + 0.3 * sum(sizes)), layout="constrained")
     FigureCanvasAgg(canvas)

@@ -27,7 +27,7 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Return the judgements that were imported into a folder; empty if nothing was imported."""
+    """Return the judgements that were imported into a folder. The result may be empty."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
@@ -52,10 +52,13 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
 
 
 def check_dialogues(folder: Path, judgements: Judgements) -> None:
-    """Raise an `InputError` that names the first rated dialogue that the folder of a run or study lacks.
+    """Check that the folder of a run or study contains all rated dialogues.
 
     Comparisons are not checked, because their two dialogues can be in different folders. A rating round is
     not checked either, because its dialogues are elsewhere.
+
+    Raises:
+        InputError: a rated dialogue is missing; the message names the first one.
     """
     if exists(folder / _ROUND) and not exists(folder / _STUDY):
         return
@@ -64,7 +67,7 @@ def check_dialogues(folder: Path, judgements: Judgements) -> None:
     unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in named), None)
     if unknown is not None:
         raise InputError(
-            f"{folder} has no dialogue {unknown!r}, which the file rates; it has {listed(sorted(known))}"
+            f"the file rates the dialogue {unknown!r}, but {folder} contains only {listed(sorted(known))}"
         )
 
 
@@ -97,7 +100,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Return judgements with their statistics, in the form that corpus analysis uses."""
+    """Convert judgements to the form that corpus analysis uses, and compute their statistics."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
@@ -107,7 +110,7 @@ def rated(judgements: Judgements) -> Rated:
 
 
 def rating_folder(path: Path) -> Path:
-    """Return the folder of a study, a rating round or a run; see `run_folder` for runs."""
+    """Return `path` for a study or a rating round, and the result of `run_folder(path)` for a run."""
     is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
@@ -129,7 +132,7 @@ def read_source(path: Path) -> Judgements:
 
 
 def judged_folder(path: Path) -> Judgements:
-    """Return the judgements in the folder of a run, a study or a rating round; there may be none."""
+    """Return the judgements in the folder of a run, a study or a rating round. The result may be empty."""
     folder = rating_folder(path)
     found = read_folder(folder)
     if not exists(folder / _ROUND):
@@ -145,8 +148,8 @@ def judged_folder(path: Path) -> Judgements:
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
     """Convert survey answers to ratings of the seats that the answers are about.
 
-    Questions are named `QUESTION (survey)`. This keeps participants' answers apart from the answers of
-    raters, who only read the dialogue, even if both groups answer the same question.
+    Questions are named `QUESTION (survey)`, which distinguishes participants' answers from the answers of
+    raters, who only read the dialogue.
     """
     made = []
     for dialogue in dialogues:

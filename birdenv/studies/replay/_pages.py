@@ -35,11 +35,11 @@ class _Shown(NamedTuple):
 
 
 def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
-    """Return a web application that shows recorded dialogues, and the token that gives access to it.
+    """Return a web application that shows recorded dialogues, and an access token for it.
 
     Args:
         records: the dialogues.
-        host: the address at which the application will be served.
+        host: the address that the server listens on.
     """
     app = study_app("Dialogues", host)
     doors = Doors(None)
@@ -58,15 +58,15 @@ def add_replay(
     *,
     private: bool = False,
 ) -> None:
-    """Add pages with recorded dialogues to an application. They require the owner's cookie.
+    """Add pages that show recorded dialogues to an application. Access requires the administrator's cookie.
 
     Args:
         app: the application.
         records: a function that returns the dialogues.
-        doors: the object that checks the cookie.
+        doors: the object that checks cookies.
         prefix: the path under which the pages appear, such as `/admin/replay`.
-        cookie: the name of the owner's cookie.
-        private: True to show private knowledge, too, such as the request of a simulated user.
+        cookie: the name of the administrator's cookie.
+        private: True to also show private knowledge, such as the request of a simulated user.
     """
 
     def check(request: Request) -> None:
@@ -120,7 +120,7 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
-    """Return the JSON data for a dialogue's page: the whole record, and the view of each seat.
+    """Return the JSON data for a dialogue's page, which contains all events and the view from each seat.
 
     The private knowledge of seats is left out, unless `private` is True.
     """

@@ -1,4 +1,4 @@
-"""Read recorded dialogues from studies, runs and files, and show what each seat saw, without running SQL."""
+"""Read recorded dialogues, and reconstruct what each seat saw without executing SQL again."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return the dialogues from all sources, in order. Repeated ids get a number."""
+        """Return the dialogues from all sources, in order. Repeated ids get a suffix such as `#2`."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):
@@ -234,7 +234,13 @@ class Records:
 
 
 def study_records(store: Store, game: str, arena: Arena | None) -> list[ReplayedDialogue]:
-    """Return the finished dialogues in a study's database."""
+    """Return the finished dialogues in a study's database.
+
+    Args:
+        store: the database.
+        game: the name of the game.
+        arena: an arena of the game; None if the game can no longer be loaded.
+    """
 
     def loader(id: str) -> Callable[[], Sequence[Event]]:
         return lambda: [move.event for move in store.moves(id)]

@@ -1,1 +1,1 @@
-"""A study, independent of its web pages: its people, dialogues, completion codes, and database."""
+"""The logic of a study, independent of web pages: people, dialogues, completion codes, and a database."""

@@ -57,7 +57,7 @@ class _Part(BaseModel):
 
 
 class Check(_Part):
-    """A question in the comprehension check; `answer` is the index of the right option, from 0."""
+    """A question in the comprehension check; `answer` is the zero-based index of the correct option."""
 
     question: str
     options: tuple[str, ...] = Field(min_length=2)
@@ -66,7 +66,9 @@ class Check(_Part):
     @model_validator(mode="after")
     def _has_answer(self) -> Check:
         if self.answer >= len(self.options):
-            raise ValueError(f"answer is {self.answer}, but the last option is {len(self.options) - 1}")
+            raise ValueError(
+                f"answer is {self.answer}, but the index of the last option is {len(self.options) - 1}"
+            )
         return self
 
 
@@ -75,7 +77,7 @@ class Partner(_Part):
 
     Attributes:
         player: the spec of a player, such as `learned:FILE`; None if the partner is a person.
-        chats: the maximum number of dialogues with this partner for each task; None for no limit.
+        chats: the maximum number of dialogues per task with this kind of partner; None for no limit.
     """
 
     player: str | None = None
@@ -92,12 +94,12 @@ class StudyLimits(_Part):
     """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
-        waiting: the time in the waiting room. Afterwards, the stand-by player becomes the person's partner,
-            or the person's participation ends.
-        chat: the length of a dialogue.
-        idle: the time that a person may take for one move.
-        away: the time that a person may be disconnected before counting as gone.
-        steady: the time that a person who reconnects must stay connected before being paired.
+        waiting: the maximum time in the waiting room. Afterwards, the stand-by player becomes the person's
+            partner, or the person's participation ends.
+        chat: the maximum length of a dialogue.
+        idle: the maximum time that a person may take for one move.
+        away: the maximum time that a person may be disconnected before counting as gone.
+        steady: the minimum time that a person who reconnects must stay connected before being paired.
         newcomers: the maximum number of new people per minute from one address.
     """
 
@@ -121,7 +123,7 @@ class StudyConfig(_Part):
         partners: the kinds of partners, keyed by name.
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.
-        limits: time limits, and the limit on new people.
+        limits: the time limits, and the limit on new people.
         codes: the completion codes, keyed by ending. If a paid ending has no code, each person gets a random
             code.
         survey: the questions after the dialogue; None for the game's survey, or the standard questions if
@@ -164,7 +166,7 @@ class StudyConfig(_Part):
             found = self.partners.get(self.standby)
             if found is None or found.player is None:
                 raise ValueError(
-                    f"standby is {self.standby!r}, which is not a player among the partners: write "
+                    f"standby is {self.standby!r}, but no partner with that name is a player: write "
                     f'"partners": {{"{self.standby}": {{"player": "PLAYER", "chats": 0}}, ...}}'
                 )
         return self

@@ -1,4 +1,4 @@
-"""Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`."""
+"""Read a study's configuration in birdenv's format or in any variant of CoCoA's `app_params.json`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:
-    """Read a study's configuration, in our own format or in any form of CoCoA's `app_params.json`.
+    """Read a study's configuration in birdenv's format or in any variant of CoCoA's `app_params.json`.
 
     Raises:
         InputError: the file cannot be used.
@@ -101,7 +101,7 @@ class AppParams(_Params):
     models: Mapping[str, _AgentModel] = Field(default_factory=dict)
 
     def study(self, path: Path) -> dict[str, Any]:
-        """Return the study's configuration as JSON data in our own format.
+        """Convert the parameters to a study configuration in birdenv's format, as JSON data.
 
         Raises:
             InputError: a limit or a quota is missing.
@@ -139,7 +139,7 @@ class AppParams(_Params):
             if model.type.partition(":")[0] in known:
                 if name == HUMAN:
                     raise InputError(
-                        f"{path}: a model cannot have the name {HUMAN!r}, which means another person"
+                        f"{path}: a model cannot have the name {HUMAN!r}, which stands for a person"
                     )
                 has_file = model.checkpoint and ":" not in model.type
                 file = f":{(path.parent / model.checkpoint).absolute()}" if has_file else ""
@@ -153,13 +153,15 @@ class AppParams(_Params):
         if isinstance(self.num_chats_per_scenario, Mapping):
             for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
                 warn(
-                    f"{path}: num_chats_per_scenario names {name!r}, which is not an active model: left out",
+                    f"{path}: num_chats_per_scenario.{name} is ignored: no active model has that name",
                     stacklevel=4,
                 )
         made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}
         made = {name: each for name, each in made.items() if each["chats"] != 0}
         if not made:
-            raise InputError(f"{path}: num_chats_per_scenario leaves no partner, because every quota is 0")
+            raise InputError(
+                f"{path}: no partner is left, because all quotas in num_chats_per_scenario are 0"
+            )
         return made
 
     def _quota(self, name: str, path: Path) -> int | None:
@@ -187,7 +189,7 @@ def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
     if unused:
         own = ""
         if "templates_dir" in unused:
-            own = ". The pages are birdenv's own: put what people should read into `instructions`"
+            own = ". birdenv uses its own pages: write texts for participants into `instructions`"
         warn(f"{path}: these fields are ignored: {', '.join(unused)}{own}", stacklevel=4)
 
 

@@ -1,4 +1,4 @@
-"""Delete the data of a person who withdraws from a study, including the person's dialogues."""
+"""Delete the data of people who withdraw from a study."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def what_is_of(store: Store, name: str) -> list[str]:
 def _who_may_go(store: Store, name: str) -> Person:
     person = store.person_named(name)
     if person is None:
-        raise InputError(f"nobody has the id {name}")
+        raise InputError(f"no person in this study has the id {name}")
     if person.status == "chat":
-        raise InputError(f"{name} is in a dialogue: try again when it is over")
+        raise InputError(f"{name} is in a dialogue now: try again when the dialogue is over")
     return person

@@ -64,7 +64,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's survey answers are stored under the partner's seat."""
+    """Yield the finished dialogues. Survey answers are keyed by the seat of the partner that they rate."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(

@@ -9,7 +9,7 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 
 
 class LoadedDialogues:
-    """The running dialogues in memory, keyed by id. They can be used from any thread.
+    """A thread-safe collection of the running dialogues in memory, keyed by id.
 
     Args:
         make: a function that restores the dialogue with a given id from the database.

@@ -11,7 +11,7 @@ class Person(NamedTuple):
     """A participant in a study.
 
     Attributes:
-        id: a random id, which the person's signed cookie contains.
+        id: a random id, which is also in the person's signed cookie.
         external: the person's id on a recruiting platform; None if no platform sent the person.
         platform: all parameters that the platform sent.
         status: `instructions`, `waiting`, `chat`, `alone`, `survey` or `finished`.
@@ -36,7 +36,7 @@ class Person(NamedTuple):
 
 
 class StoredDialogue(NamedTuple):
-    """A dialogue in a study's database. Fields about its end are None while it is running.
+    """A dialogue in a study's database. Fields about the end are None while the dialogue is running.
 
     Attributes:
         id: the id of the dialogue.

@@ -1,4 +1,4 @@
-"""A running dialogue: its rules, its players, what each seat has seen so far, and its time limits."""
+"""A running dialogue between people and players, and the check of its time limits."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class LostDialogueError(RuntimeError):
 class RunningDialogue:
     """A running dialogue between people and players. Each move is stored immediately.
 
-    It can be used from any thread. Each dialogue has its own lock for playing moves, so a slow SQL statement
-    delays no other dialogue. After a restart of the server, the dialogue is restored from the database
+    This class is thread-safe. Each dialogue has its own lock for playing moves, so a slow SQL statement
+    does not delay other dialogues. After a restart of the server, the dialogue is restored from the database
     without running its SQL again.
 
     Attributes:
-        stored: the dialogue's database record from when it began.
+        stored: the dialogue's database record, as it was when the dialogue began.
         dialogue: the dialogue with its rules. Only methods of this class may change it.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
@@ -83,16 +83,16 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """Return the seats that people sit in."""
+        """Return the indices of the seats that people sit in."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
     def has_players(self) -> bool:
-        """Return True if a player sits in one of the seats."""
+        """Return True if a player sits in any of the seats."""
         return len(self.people) < len(self.stored.seats)
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return the constant parts of a person's page: texts, knowledge, and actions."""
+        """Return the constant data for the page of the person in a seat: texts, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
@@ -110,7 +110,7 @@ class RunningDialogue:
         return max(self._active[seat], self._thought, *others)
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
-        """Play and store a person's move. Return False for a repeated move or after the end of the dialogue.
+        """Play and store a person's move; return False if the move is a duplicate or the dialogue is over.
 
         Args:
             seat: the person's seat.
@@ -136,10 +136,10 @@ class RunningDialogue:
         self._stop_if_wished()
 
     def next_move(self) -> tuple[int, Move] | None:
-        """Ask the players that may act for a move, and return (seat, move), or None if no player moves.
+        """Ask the players for a move, and return the pair (seat, move), or None if no player moves.
 
-        Each player is asked once after each event. If no player moves and no person may act, the dialogue
-        ends.
+        Only players that may act now are asked, and only once after each event. If no player moves and no
+        person may act, the dialogue ends.
         """
         self._remind_players()
         while True:
@@ -298,7 +298,7 @@ def people_gone(
     Args:
         room: the dialogue.
         people: the ids of the people in the dialogue, keyed by seat.
-        presence: the connections of people.
+        presence: the record of who is connected.
         limits: the limits of the study.
         now: the current time in seconds.
     """
@@ -311,7 +311,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the end status of a dialogue that has exceeded a time limit, or None if it has exceeded none."""
+    """Return the end status if a dialogue has exceeded a time limit, and None otherwise."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

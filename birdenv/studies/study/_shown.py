@@ -1,4 +1,4 @@
-"""Compute the JSON data for a person's page: its constant parts, and the events as lines."""
+"""Compute the JSON data for a person's page: the constant data, and a line for each event."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the constant parts of a seat's page: texts, knowledge, and actions."""
+    """Return the constant data for a seat's page: texts, knowledge, and actions."""
     made = told(game, rules, seat)
     del made["instruction"]  # for programs; panels have what people need
     return {**made, "actions": actions(game, rules, seat)}
@@ -56,7 +56,7 @@ def show(
         seat: the seat.
         numbers: the ids that browsers gave to moves (`cid`), keyed by the time of the move's event. A seat
             sees only the ids of its own moves.
-        before: the lines that were already made for earlier events, which are reused.
+        before: the lines for earlier events, which are reused.
     """
     new = tuple(
         {
@@ -79,14 +79,14 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return a text about the phase of the conversation and the number of turns that a seat has left."""
+    """Return a text with a seat's remaining turns and, in a game with several phases, the phase."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
 
 
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the information that a seat gets before the first move, as JSON data for its page."""
+    """Return the information that a seat gets before the first move, as JSON data for the seat's page."""
     said, voice = rules.opening(seat)
     panels = rules.panels(seat) or _plain_panels(rules, seat)
     return {
@@ -111,7 +111,7 @@ def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
 
 
 def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
-    """Return descriptions of all actions that a seat may take at some time, for the controls of its page."""
+    """Return descriptions of all actions that a seat can take in an episode, for the controls on its page."""
     scale, offered = rules.scale(seat), rules.offered(seat)
     made = []
     for action in game.seats[seat].actions:
@@ -155,8 +155,8 @@ def _spelt(name: str) -> str:
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
     """Convert an event that a seat saw to a line for the seat's page.
 
-    If the data of a move is not text, the field `said` describes the data. If a move with text was not a
-    message, the field `done` is the phrase that follows the seat's name, such as "ran this SQL".
+    If the data of a move is not text, the field `said` describes the data. If the data is text but not a
+    message, the field `done` is a phrase that follows the seat's name, such as "ran this SQL".
     """
     metadata: Mapping[str, Any] = event.metadata or {}
     reply = metadata.get("reply")
@@ -185,7 +185,7 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
 
 
 def ended(status: str, seat: Seat | None = None) -> str:
-    """Return a sentence that says how a conversation ended."""
+    """Return a sentence that tells the person in a seat how the conversation ended."""
     own = {} if seat is None else seat.words.ends
     return own.get(status) or _ENDS.get(status, _ENDED)
 
@@ -216,7 +216,7 @@ def _raw(event: Event, given: Mapping[str, Any]) -> str:
 
 
 def named(value: Any) -> str:
-    """Return a JSON value, such as an item in a game, as one line of text: "a, 3"."""
+    """Format a JSON value as one line of text. The values in a list or an object are joined with commas."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):

@@ -45,10 +45,10 @@ CREATE INDEX IF NOT EXISTS person_status ON person(status);
 
 
 class Store(Database):
-    """The database of a study, which can be used from any thread.
+    """The thread-safe database of a study.
 
     Args:
-        path: the file of the database.
+        path: the path of the database file.
         for_reading: True to open an existing file without writing anything.
     """
 
@@ -58,7 +58,7 @@ class Store(Database):
     # --- the study
 
     def game(self) -> dict[str, Any]:
-        """Return the name of the study's game (`game`) and the game's settings (`settings`).
+        """Return a mapping with the name (`game`) and the settings (`settings`) of the study's game.
 
         The setting `isolation`, which only earlier versions had, is left out.
 
@@ -67,7 +67,7 @@ class Store(Database):
         """
         rows = self.rows("SELECT value FROM study WHERE name = 'game'")
         if not rows:
-            raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
+            raise InputError(f"{Path(self.path).parent}: nobody has taken part in this study yet")
         told: dict[str, Any] = self.parsed(rows[0][0])
         told["settings"].pop("isolation", None)
         return told
@@ -82,8 +82,8 @@ class Store(Database):
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
         """Add a person who has given consent, or return the person whom the platform sent earlier.
 
-        If a person returns with the same browser, the new parameters replace the old parameters, because the
-        link back to the platform needs them.
+        If a person returns with the same browser, `platform` replaces the stored parameters, because the link
+        back to the platform needs the current ones.
 
         Args:
             id: the id of a new person.
@@ -107,12 +107,12 @@ class Store(Database):
         return found[0] if found else None
 
     def person_named(self, name: str) -> Person | None:
-        """Return the person with this id in the study or on the platform, or None if the id is unknown."""
+        """Return the person whose id in the study or on the platform is `name`, or None if there is none."""
         found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with a status, sorted by when they got this status."""
+        """Return the people with the given status, in the order in which they reached it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -131,7 +131,7 @@ class Store(Database):
         )
 
     def counts(self) -> dict[str, int]:
-        """Return the number of people with each status. Finished people are counted by their ending."""
+        """Count the people with each status. Instead of the status `finished`, the endings are counted."""
         sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
         return dict(self.rows(sql))
 
@@ -165,7 +165,7 @@ class Store(Database):
         return self.dialogues("id = ?", id)[0]
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
-        """Return the dialogues that satisfy an SQL condition, in the order in which they began."""
+        """Return the dialogues that satisfy an SQL condition with parameters `values`, oldest first."""
         rows = self.rows(
             "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
             f"WHERE {where} ORDER BY started, id",
@@ -189,7 +189,7 @@ class Store(Database):
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def everybody(self) -> list[tuple[Person, list[str]]]:
-        """Return all people, each with a list of dialogues as `ID/SEAT`, sorted by platform id and id."""
+        """Return all people, each with their dialogues as `ID/SEAT`, sorted by platform id, then by id."""
         sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
         had: dict[str, list[str]] = {}
         for person, dialogue in self.rows(f"{sql} ORDER BY started"):
@@ -197,12 +197,12 @@ class Store(Database):
         return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
-        """Return the ids of all tasks that a person has had dialogues about."""
+        """Return the ids of the tasks in all of a person's dialogues."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each pair (task, kind of partner).
+        """Count the dialogues for each pair (task, kind of partner).
 
         Dialogues with a status in `broken` do not count. Running dialogues count unless `finished` is True.
         """
@@ -273,7 +273,7 @@ class Store(Database):
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return the number of words that the person in a seat wrote, not counting refused moves."""
+        """Return the number of words in the moves of a seat, excluding refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))
@@ -281,7 +281,7 @@ class Store(Database):
     # --- surveys
 
     def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
-        """Store the survey answers of the person in a seat, unless that person has already answered."""
+        """Store the survey answers of the person in a seat. Later answers are ignored."""
         self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
@@ -302,7 +302,7 @@ class Store(Database):
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database in a study's folder. The folder and the database are created if they are missing.
+    """Open the database in a study's folder, creating the folder and the database if necessary.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -314,10 +314,10 @@ def open_store(folder: Path) -> Store:
 
 @contextmanager
 def held_study(folder: Path) -> Iterator[None]:
-    """Lock a study's folder for the `with` block, so that two servers do not play the same dialogues.
+    """Lock a study's folder during the `with` block, so that no other server can run the same study.
 
     Raises:
-        InputError: a different server has locked the folder, or the folder cannot be used.
+        InputError: another server has locked the folder, or the folder cannot be used.
     """
     with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Lead a study's participants from consent to completion code, and run their dialogues, without a network."""
+"""Guide participants from consent to completion code, and run their dialogues, without a network."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 
 
 class Study:
-    """A study of one game, which can be used from any thread.
+    """A thread-safe study of one game.
 
     Attributes:
         arena: the game and its tasks.
         config: the configuration of the study.
         store: the database.
         changed: a function that is called with the ids of people whose status or dialogue has changed.
-        presence: the connections of people.
+        presence: the record of who is connected.
         waiting: the waiting room.
     """
 
@@ -63,9 +63,7 @@ class Study:
         rng: Random | None = None,
     ) -> None:
         if len(arena.game.seats) > 2:
-            raise InputError(
-                f"{arena.game.name} has more than two seats; studies support only games with two"
-            )
+            raise InputError(f"{arena.game.name} has more than two seats, but studies support at most two")
         check_players(arena.game, config)
         self.arena = arena
         self.config = config
@@ -102,12 +100,12 @@ class Study:
     ) -> Person:
         """Admit a person who has given consent.
 
-        A person whom the platform sent earlier continues if the visit is the same, and if the person is not
-        connected with a different browser. `external` is the person's id on a recruiting platform, and
-        `platform` contains the parameters that the platform sent; both can be missing.
+        If a recruiting platform sends the same person again in the same visit, the person continues, unless a
+        different browser is still connected. `external` is the person's id on the platform, and `platform`
+        contains the parameters that the platform sent; both are None for a person without a platform.
 
         Raises:
-            InputError: the id on the platform is in use, by somebody else or in a different browser.
+            InputError: somebody else or a different browser uses the same id on the platform.
         """
         platform = platform or {}
         person = self.store.add_person(id, external, platform, self.clock())
@@ -117,11 +115,11 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Check a person's answers to the comprehension check, and return False if an answer is wrong.
+        """Grade a person's answers to the comprehension check, and return False if an answer is wrong.
 
         If all answers are right, the person goes to the waiting room. The second failed attempt ends the
         person's participation. `answers` maps the index of each question to the index of the chosen option.
-        Pass `number`, the zero-based index of the attempt, so that a form submitted twice is counted once.
+        `number` is the zero-based index of the attempt, so that a form submitted twice is counted once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -171,13 +169,13 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Return a person to the waiting room, because their dialogue did not count."""
+        """Return a person whose dialogue did not count to the waiting room."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """End the participation of a person whose dialogue did not count and who wants no new one."""
+        """End the participation of a person whose dialogue did not count and who wants no new dialogue."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:
@@ -188,7 +186,7 @@ class Study:
                 self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
-        """Store a person's survey answers, and complete the person's participation. Missing answers are null.
+        """Store a person's survey answers, and complete the person's participation.
 
         Raises:
             InputError: a required answer is missing, or an answer is invalid.
@@ -215,7 +213,7 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return the number of dialogues for each task and kind of partner, excluding broken-off ones."""
+        """Count the dialogues for each pair (task, kind of partner), excluding dialogues that broke off."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
@@ -286,7 +284,7 @@ class Study:
     def tick(self) -> list[RunningDialogue]:
         """Pair waiting people, enforce all time limits, and return the dialogues that have begun.
 
-        Limits are checked only for dialogues in memory; `room` loads a dialogue that is not.
+        Time limits are checked only for dialogues in memory. Call `room` to load other dialogues.
         """
         with self._lock:
             begun = self._pair()

@@ -1,4 +1,4 @@
-"""Load a study's game, and check that the study's players can sit in its seats."""
+"""Load a study's game, and check that the study's players can sit in the game's seats."""
 
 from __future__ import annotations
 
@@ -108,4 +108,6 @@ def keep_settings(arena: Arena, store: Store) -> None:
         why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
     else:
         return
-    raise InputError(f"this study was started with {why}: use the same settings, or choose another folder")
+    raise InputError(
+        f"this study was started with {why}: use the same settings, or choose a different folder"
+    )

@@ -49,9 +49,11 @@ class Presence:
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is connected and, after an interruption, has been back for long enough.
+        """Return True if a person has a stable connection.
 
-        If the person was away after the time `since`, the person must have been back for `seconds`."""
+        If the person was disconnected after the time `since`, the new connection must be at least `seconds`
+        old.
+        """
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
@@ -88,10 +90,10 @@ class WaitingRoom:
     """Decides when waiting people begin a dialogue or end their participation, without changing the database.
 
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
-    People without a connection are not paired.
+    People who are not connected are not paired.
 
-    Running dialogues count towards quotas unless they break off. If running dialogues fill the quotas, people
-    wait for a free place. If finished dialogues fill the quotas, their participation ends as `full`.
+    Running dialogues count towards quotas until they break off. If running dialogues fill the quotas, people
+    wait. If finished dialogues alone fill the quotas, participation ends with the ending `full`.
     """
 
     def __init__(
@@ -105,7 +107,7 @@ class WaitingRoom:
         self._is_alone = len(arena.game.seats) == 1
 
     def steps(self, now: float, presence: Presence) -> Iterator[Begin | End]:
-        """Yield decisions about waiting people, in the order in which they began to wait."""
+        """Yield decisions about waiting people. Whoever has waited longest is paired first."""
         waiting = self._store.people("waiting")
         if not waiting:
             return
@@ -137,7 +139,7 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return the maximum time, in seconds, that a person must still wait; None if there is no limit."""
+        """Return the number of seconds that remain of a person's maximum wait, or None without a limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 

@@ -117,7 +117,7 @@ def test_questions_disclosure_and_phases_of_clarification() -> None:
 def test_statistics_without_their_condition_say_so() -> None:
     text = analyse(divisions()).text()
     assert "not defined: times are not in seconds" in text
-    assert "not defined: the beginning of typing was not recorded with the same clock" in text
+    assert "not defined: no start times of typing were recorded with the same clock" in text
     figures = analyse(bargains()[:1]).to_json()["figures"]
     assert figures["success"]["why"] == "one scenario only: no interval"
     with pytest.raises(InputError, match="no dialogues"):
@@ -147,9 +147,7 @@ def test_measures_that_are_missing_for_one_reason_share_a_line() -> None:
     made = analyse(listed_dialogues([row("Q", scenario, asked, {})], "q"))
     [line] = [line for line in made.text().splitlines() if "private record" in line]
     assert line.split("  ", 2)[1] == "Clarification: 7 further measures"
-    assert line.endswith(
-        "not defined: what was asked is only in the private record of a run, not in studies or files"
-    )
+    assert line.endswith("not defined: questions are recorded only in the private records of runs")
     assert "private record" in made.to_json()["figures"]["disclosed"]["why"]
     [dialogue] = made.dialogues
     silent = overall_why([replace(dialogue, counts={"ambiguities": 2})])

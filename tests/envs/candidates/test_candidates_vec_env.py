@@ -157,7 +157,7 @@ def test_what_cannot_be_is_told(envs: CandidatesVecEnv) -> None:
     with pytest.raises(InputError, match="autoreset_mode='SameStep'"):
         _vec_env(2, autoreset_mode=AutoresetMode.DISABLED)
     envs.set_options({"price": 0.1})
-    with pytest.raises(InputError, match="no reset options"):
+    with pytest.raises(InputError, match="reset options are not supported"):
         envs.reset()
 
 

@@ -88,7 +88,7 @@ def test_a_cost_of_turns_changes_what_is_best_when_it_is_high() -> None:
     plain = _best(_returns(lambda env: env))
     assert plain == _best(_returns(lambda env: TurnCost(env, 0.1))) == {(0, 0, 1)}
     assert {policy[0] for policy in _best(_returns(lambda env: TurnCost(env, 0.4)))} == {1}
-    with pytest.raises(InputError, match="0 or more"):
+    with pytest.raises(InputError, match="at least 0"):
         TurnCost(Clarification(), -1.0)
 
 

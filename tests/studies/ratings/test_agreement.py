@@ -67,7 +67,7 @@ def test_kappa_is_the_textbooks() -> None:
         (["1", "2", "1"], "only one dialogue", "only one dialogue"),
         (["12", "2."], "only one dialogue", "only one dialogue"),
         (["3333", "3333"], "are equal", "are equal"),
-        (["123", "12."], "", "the same number of ratings for each dialogue, not 1 to 2"),
+        (["123", "12."], "", "the same number of ratings, not 1 to 2"),
     ],
 )
 def test_undefined_agreement_is_said_in_words(rows: Sequence[str], alpha: str, kappa: str) -> None:

@@ -119,8 +119,8 @@ def test_a_player_that_always_wins_has_a_rank_and_no_strength() -> None:
     [
         ("", "no comparisons"),
         ("a=b b=c", "every comparison is a tie"),
-        ("a>b b>c a>c", "wins go only one way"),
-        ("a>a", "no comparisons of two players"),
+        ("a>b b>c a>c", "no player lost, directly or indirectly"),
+        ("a>a", "no comparisons between two players"),
     ],
 )
 def test_undefined_rankings_are_said_in_words(text: str, why: str) -> None:
@@ -133,15 +133,15 @@ def test_undefined_rankings_are_said_in_words(text: str, why: str) -> None:
     ("text", "tie"),
     [
         ("a>b b>a", "there were no ties"),
-        ("a>b b>c c>a d=e", "there were ties, but not between players that have strengths"),
-        ("a=b b=c c=d x>y y>x", "there were ties, but not between players that have strengths"),
+        ("a>b b>c c>a d=e", "every tie involves a player that has no strength"),
+        ("a=b b=c c=d x>y y>x", "every tie involves a player that has no strength"),
         ("a>b b=a", "only 2 comparisons: an interval needs at least 5"),
     ],
 )
 def test_ties_and_few_comparisons_are_told_as_they_are(text: str, tie: str) -> None:
     found = rank_players(choices_of(text))
     assert found.why == "" and found.tie.why == tie
-    assert (found.tie.value is None) == ("but not" in tie)
+    assert (found.tie.value is None) == ("no strength" in tie)
     assert all(each.strength.interval is each.rank.interval is None for each in found.standings)
 
 
@@ -154,7 +154,10 @@ def test_raters_who_all_chose_alike_give_no_interval() -> None:
 
 def test_players_that_nothing_connects_have_no_common_rank() -> None:
     found = {each.player: each for each in rank_players(choices_of("a>b b>a a>b x>y y>x")).standings}
-    assert found["a"].rank.value is None and found["a"].rank.why == "no comparisons connect it with x, y"
+    assert (
+        found["a"].rank.value is None
+        and found["a"].rank.why == "no comparisons connect this player with x, y"
+    )
     assert found["a"].strength.value is not None and found["x"].strength.value is None
 
 

@@ -74,7 +74,7 @@ def test_winners_are_read_as_people_write_them(tmp_path: Path) -> None:
         ("left,right,winner,rater\na,b,mine,ann\n", "line 2: `winner` is 'mine'; known: left, right"),
         (JSONL + JSONL[:30], "line 2 is not JSON"),
         (JSONL + "[1]\n", "record 2 is not a JSON object"),
-        (JSONL + '{"dialogue": "D1"}\n', "record 2: `value` (of a rating) or `winner`"),
+        (JSONL + '{"dialogue": "D1"}\n', "record 2: a rating needs `value`"),
         (JSONL.replace('"ann"', '{"a": 1}'), "record 1: `rater` must be text"),
         (JSONL.replace("ann", "\\ud800"), "record 1: the field 'rater' contains half a character"),
         ("hello\n", "must name the columns dialogue, rater, question, value"),

@@ -1,4 +1,4 @@
-"""Generate Bargain scenarios from advertisements: the item for sale, and the target price of each seat."""
+"""Generate Bargain scenarios from advertisements."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def generate(
         seed: the seed of all random choices.
         discounts: the ratios of the buyer's target to the advertised price.
         listings: the advertisements.
-        attributes: the attributes of the scenarios; None for the standard attributes.
+        attributes: the attributes in each scenario; None for the standard attributes.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

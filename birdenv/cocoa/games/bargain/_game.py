@@ -184,10 +184,10 @@ class BargainSettings(SchemaSettings):
     discounts: tuple[float, ...] = pydantic.Field(
         DISCOUNTS,
         min_length=1,
-        description="The buyer's targets as shares of the price, for generated scenarios.",
+        description="The buyer's targets in generated scenarios, as shares of the advertised price.",
     )
     listings: str | None = pydantic.Field(
-        None, description="File of advertisements to generate scenarios from (default: built-in ones)."
+        None, description="File of advertisements for generated scenarios (default: built-in advertisements)."
     )
 
     @field_validator("discounts", mode="after")
@@ -209,7 +209,7 @@ class BargainSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
+    """Load the tasks from a scenario file, or generate scenarios if the settings name no file.
 
     Raises:
         InputError: a file or a setting cannot be used.

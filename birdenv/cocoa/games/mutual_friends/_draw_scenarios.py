@@ -56,7 +56,9 @@ def generate(
     rng = Random(seed)
     most = min(attributes[1], len(schema.attributes))
     if most < attributes[0]:
-        raise InputError(f"the schema has {most} attributes, fewer than {attributes[0]}")
+        raise InputError(
+            f"the schema has only {most} attributes, but a scenario needs at least {attributes[0]}"
+        )
     values = {each.name: schema.distinct(each.value_type) for each in schema.attributes}
     if len(values) < len(schema.attributes):
         raise InputError("the schema has two attributes with the same name")
@@ -81,7 +83,7 @@ def _scenario(
         kbs = _lists(chosen, values, drawn, rng, size)
         if kbs is not None:
             return Scenario(uuid=new_id(rng), attributes=chosen, alphas=drawn, kbs=kbs)
-    raise InputError(f"the schema has too few values for two lists of {size} items of {columns} attributes")
+    raise InputError(f"the schema has too few values for lists of {size} items with {columns} attributes")
 
 
 def _lists(

@@ -91,7 +91,7 @@ class MutualFriendsRules(TwoSeats):
         self._selected: list[Any] = [None, None]
         if not all(0 < len(kb) <= MOST_ITEMS and all(map(self._is_item, kb)) for kb in self.kbs):
             names = ", ".join(self._names)
-            raise ValueError(f"a list must have 1 to {MOST_ITEMS} friends, with texts for {names}")
+            raise ValueError(f"a list must have 1 to {MOST_ITEMS} friends, each with strings for {names}")
 
     def _is_item(self, item: Any) -> bool:
         return all(isinstance(item.get(name), str) for name in self._names)
@@ -128,22 +128,22 @@ _MOST_ALPHA: Final = 1000
 class MutualFriendsSettings(SchemaSettings):
     """Settings for MutualFriends."""
 
-    cross_talk: bool = pydantic.Field(True, description="Both seats may speak at any time, not only in turn.")
+    cross_talk: bool = pydantic.Field(True, description="Let both seats speak at any time, not only in turn.")
     items: tuple[int, int] = pydantic.Field(
-        (5, 12), description="Smallest and largest number of friends in a list."
+        (5, 12), description="Minimum and maximum number of friends in a list."
     )
     attributes: tuple[int, int] = pydantic.Field(
-        (3, 3), description="Smallest and largest number of attributes."
+        (3, 3), description="Minimum and maximum number of attributes."
     )
     alphas: tuple[float, ...] = pydantic.Field(
-        ALPHAS, min_length=1, description="Dirichlet parameters: larger ones spread values more evenly."
+        ALPHAS, min_length=1, description="Dirichlet parameters; a larger one spreads values more evenly."
     )
 
     @field_validator("items", "attributes", mode="after")
     @classmethod
     def _is_range(cls, value: tuple[int, int]) -> tuple[int, int]:
         if not 1 <= value[0] <= value[1] <= MOST_ITEMS:
-            raise ValueError(f"must be two numbers from 1 to {MOST_ITEMS}, the smaller one first")
+            raise ValueError(f"must be two numbers from 1 to {MOST_ITEMS}, the smaller number first")
         return value
 
     @field_validator("alphas", mode="after")
@@ -165,7 +165,7 @@ class MutualFriendsSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Return the tasks: the scenarios in a file, or generated scenarios if no file is set.
+    """Load the tasks from a scenario file, or generate scenarios if the settings name no file.
 
     Raises:
         InputError: a file or a setting cannot be used.
