@@ -21,8 +21,8 @@ class Cleaned:
 
     Attributes:
         sql: the SQL that remains.
-        steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`. Each
-            occurs at most once, in the order of its first removal.
+        steps: the kinds of text that were removed (`bom`, `whitespace`, `code_fence`, `chat_tag`,
+            `semicolon`, `comment`), in the order of their first removal, without duplicates.
     """
 
     sql: str
@@ -57,10 +57,9 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Remove everything around the SQL in an answer: white space, code fence, chat tags and so on.
+    """Remove everything around the SQL in a model's answer, as described in the module's docstring.
 
-    The module's docstring has the whole list. Text longer than `LONGEST_SQL` is returned unchanged, because
-    no database runs it.
+    Text longer than `LONGEST_SQL` is returned unchanged, because no database runs it.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())

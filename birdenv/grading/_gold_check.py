@@ -1,6 +1,6 @@
 """Check whether a gold query would pass if it were submitted. If not, no system can solve the task.
 
-If the LIMIT of a gold query cuts through a tie, several results are right, and the engine returns any of
+If the LIMIT of a gold query cuts through a tie, several results are correct, and the engine may return any of
 them.
 """
 
@@ -32,8 +32,8 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
         sql: the query.
         dialect: `sqlite` or `postgres`.
         gold: the result of the query.
-        run: a function that runs a query. It is called with a version of the query that has a larger LIMIT,
-            and the sort keys as additional columns.
+        run: a function that runs SQL. It is called with a copy of the query that has a larger LIMIT and also
+            selects the sort keys.
     """
     with quiet_parser():
         probe = _probe(sql, dialect, gold.columns)
@@ -110,8 +110,8 @@ class GoldCheck:
     """The result of running a gold query twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass. Keys are the comparison modes in which the two runs disagree,
-            `soft_f1`, or `gold` if the gold does not run.
+        failures: the reasons why the gold does not pass, keyed by comparison mode, by `soft_f1`, or by `gold`
+            if the gold fails to run.
         seconds: duration of the slower run, in seconds.
         rows: number of rows; None if the gold does not run.
         is_empty: whether the gold returned no rows, or only NULLs.

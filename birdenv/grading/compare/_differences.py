@@ -35,9 +35,9 @@ class ColumnSearch:
     """The result of searching a prediction for the gold's columns.
 
     Attributes:
-        columns: the position in the prediction of the column that matches each gold column; None if no match
-            was found.
-        ended: True if the search was completed; False if a limit stopped it before it had a result.
+        columns: for each gold column, the position of the matching column in the prediction; None if the
+            columns cannot be matched, or the search was stopped.
+        ended: whether the search was completed. If not, a limit stopped it.
     """
 
     columns: tuple[int, ...] | None
@@ -200,7 +200,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results cannot agree, whatever values they contain, or an empty string if they can.
+    """Return the reason why two results cannot agree, regardless of their values; empty if they can agree.
 
     Results cannot agree if they have different numbers of columns, or if either of them is truncated.
     """

@@ -151,7 +151,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether any of the metrics needs all rows even if a prediction has more rows than the gold."""
+    """Return whether any metric needs all rows of a prediction, even if there are more than in the gold."""
     return "soft_f1" in metrics
 
 

@@ -55,7 +55,7 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """Return a string that is the same for all queries that match each other at a level.
+    """Return a key that is equal for all queries that match each other at the given level.
 
     If the query has an unterminated quote, the key is the query itself with outer white space removed.
 

@@ -105,7 +105,7 @@ class GradingJob:
         base_pred: SQL that runs after `setup` in a follow-up, and puts the prediction's copy into its
             starting state.
         cleanup: statements that run after each of the three scripts above, and after a Management script.
-            Their errors are ignored, because they were written for the state that the gold leaves.
+            Their errors are ignored, because the statements were written for the state that the gold leaves.
         start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
             `base_pred` and `cleanup` are not run to produce it.
         keeps_state: whether `Grade.left` should hold the state that a passing submission leaves.
@@ -143,7 +143,8 @@ class Grade:
     * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
       changed the database so that the gold returned different rows from those on a pristine copy; or, with
       `no_usable_test`, a Management task was graded without a test;
-    * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
+    * `gold_failed` (published rules): after the prediction has run, the gold fails once comments, DISTINCT
+      and ROUND have been removed from it.
 
     Attributes:
         passed: whether the submission passes.
@@ -168,7 +169,7 @@ class Grade:
     left: Checkpoint | None = field(default=None, repr=False)
 
     def failed_as_doubtful(self, reason: str) -> Grade:
-        """Return a failing copy of this passing grade, because of `GradingRules.fail_doubtful`."""
+        """Return a copy of this passing grade that fails because of `GradingRules.fail_doubtful`."""
         flags = (*self.flags, FAILED_AS_DOUBTFUL)
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
@@ -240,16 +241,16 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """Run the clean-up statements on the committed contents. Return the resulting state.
+    """Roll back any open transaction, run the clean-up statements, and return the state of the database.
 
-    `like` is as in `EpisodeDatabase.state`.
+    The errors of clean-up statements are ignored. `like` is as in `EpisodeDatabase.state`.
     """
     run_each(database, cleanup)
     return database.state(like)
 
 
 def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
-    """Run each clean-up statement on the committed contents, ignoring errors."""
+    """Roll back any open transaction, and run each clean-up statement, ignoring errors."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:

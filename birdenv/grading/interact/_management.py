@@ -1,4 +1,4 @@
-"""Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
+"""Grade Management tasks under strict rules, by their test cases (BIRD-Interact §4.3).
 
 The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
 cases, the grade is `test_error`, unless the task specifies that states decide. The states that gold and
@@ -137,10 +137,9 @@ class ManagementGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade a prediction by running the test cases on the state that it leaves before the clean-up.
 
-        For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
-        compared. They are compared after the clean-up or, if the clean-up undoes anything that the gold did,
-        before it. If there are no test cases, this comparison decides, provided that `GradingJob.by_state` is
-        set.
+        The states (schemas and contents) that gold and prediction leave are also compared, to set the flag
+        `state_disagrees`. This happens after the clean-up, or before it if the clean-up undoes a change that
+        the gold made. If there are no test cases and `GradingJob.by_state` is set, this comparison decides.
         """
         if not job.tests and not job.by_state:
             return Grade(

@@ -1,9 +1,9 @@
 """Run the test cases of a Management task against a database, in a process that can be killed.
 
 The tests are the benchmark's Python code, which receives the agent's SQL as data. The sandbox protects the
-machine and other tasks from mistakes in this code, such as endless loops or too much memory, output, files or
-processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim that
-tests passed.
+machine and other tasks from mistakes in this code, such as endless loops or excessive use of memory, files
+and processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim
+that tests passed.
 
 The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
 socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its

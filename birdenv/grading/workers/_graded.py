@@ -91,7 +91,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """The databases of a server. Only the owner connects to the server, and runs SQL for the worker."""
+    """Databases on a server, to which only the worker's owner connects. It runs the worker's SQL."""
 
     dialect: str
 

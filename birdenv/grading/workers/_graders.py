@@ -32,8 +32,7 @@ class ExGrader:
         clean: whether to remove everything around the SQL (`clean_sql`) before computing `ex` and the
             metrics.
         metrics: metrics to compute in addition to EX.
-        fail_doubtful: whether a prediction that reads no table, although the gold reads one, fails by all
-            metrics.
+        fail_doubtful: whether a prediction that reads no table fails all metrics if the gold reads a table.
     """
 
     def __init__(

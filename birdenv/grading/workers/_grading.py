@@ -71,7 +71,10 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Describe a source to a worker, which then opens its files or, for a server, asks the owner."""
+    """Return a description of the source for a worker.
+
+    The worker opens SQLite files itself. For databases on a server, it sends its SQL to its owner.
+    """
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -87,8 +90,8 @@ class Grading:
         settings: the databases, the limits and the grader.
         uncompared: a function that returns the result of a job whose rows could not be compared, because the
             worker died or was too slow while no statement was running.
-        source: the databases, if they are on a server, where this process runs the SQL for the workers.
-        answer: a function that answers the workers' questions, if there is no `source`.
+        source: the databases, if they are on a server; this process then runs the workers' SQL.
+        answer: a function that answers the workers' questions if `source` is None.
     """
 
     def __init__(
@@ -108,7 +111,7 @@ class Grading:
         self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
 
     def stop(self) -> None:
-        """End all workers that do jobs for this object, in any thread, and start no more jobs."""
+        """End all workers that are doing jobs for this object, in any thread, and start no more jobs."""
         self._is_stopped = True
         for process in list(self._at_work):
             process.strike()

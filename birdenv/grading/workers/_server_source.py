@@ -1,4 +1,4 @@
-"""Let a worker use the databases of a server through its owner, which has the connections to the server.
+"""Let a worker use databases on a server to which only its owner connects.
 
 The worker uses an `AskedSource`, and the owner an `AnsweringSource`. Checkpoints stay in the owner; the
 worker gets tokens in their place.
@@ -33,7 +33,7 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The identity of a token that represents, in the worker, a checkpoint kept by the owner."""
+    """The number of a checkpoint that the owner stores. In the worker, a token carries this number."""
 
     number: int
 

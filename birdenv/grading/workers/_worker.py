@@ -83,9 +83,8 @@ class WatchedSource:
 class WatchedDatabase:
     """A database whose statements are recorded before they run (see `WatchedSource`).
 
-    The digest of a statement includes everything that ran on the same database before. Otherwise, the error
-    of a statement that reads a view could be repeated for the gold, although only a prediction had replaced
-    that view.
+    The digest of a statement includes everything that ran on the same database before. Otherwise, an error
+    from a view that only a prediction had replaced could be repeated when the gold runs the same statement.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:
