@@ -99,8 +99,8 @@ SEATS: Final = (
 class AInteractRules(InteractRules):
     """An a-Interact episode: nine tools with prices (`COSTS`), and one budget for both phases.
 
-    Passing phase 1 earns 0.7 and passing phase 2 earns 0.3, however many submissions it took. Where the
-    published implementations disagree, the rules are:
+    Passing phase 1 earns 0.7, and passing phase 2 earns 0.3, regardless of the number of submissions. Where
+    the published implementations disagree, the rules are:
 
     * The price of a tool is deducted before the tool runs, whatever its result.
     * A tool that costs more than the remaining budget is refused, and the refusal costs nothing. After a
@@ -110,9 +110,9 @@ class AInteractRules(InteractRules):
       budget and ends the episode without a follow-up.
     * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
     * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
-      the reply says nothing more.
+      the reply says only that.
 
-    The profile decides how submissions are judged, and which database state a follow-up starts from. The
+    The profile determines how submissions are graded, and from which database state a follow-up starts. The
     profile's rules about turns do not apply to a-Interact.
 
     Attributes:

@@ -74,7 +74,7 @@ class BirdTasks(SqlTasks[BirdTask]):
 
     Attributes:
         settings: the settings used to load the tasks.
-        grader: computes EX and the optional metrics of submissions.
+        grader: the grader for EX and the optional metrics.
         data_folder: the database folder.
     """
 

@@ -1,4 +1,4 @@
-"""BIRD tasks, and a reader for BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
+"""BIRD tasks, and a reader for the task files of mini-dev (2024 and 2025), dev and train."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the task's gold SQL and its test cases. BIRD has no test cases."""
+        """Return the task's gold SQL and its test cases. There are no test cases, because BIRD has none."""
         return self.private.gold, ()
 
 

@@ -67,7 +67,7 @@ class AmbiguityRecord(_Model):
 
     Attributes:
         term: the ambiguous words in the request.
-        sql_snippet: the piece of SQL that expresses what the words mean.
+        sql_snippet: the part of the gold SQL that expresses the meaning of the words.
         is_mask: the field of the same name in the files; birdenv does not use it.
         type: the type of the ambiguity; empty if the file names none.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system. In the files, the
@@ -85,7 +85,7 @@ class QueryAmbiguityRecord(_Model):
     """The annotated ambiguities in the wording of a request.
 
     Attributes:
-        critical_ambiguity: the ambiguities that must be resolved to write the right SQL.
+        critical_ambiguity: the ambiguities that must be resolved to write correct SQL.
         non_critical_ambiguity: the other ambiguities, which do not count for the budget.
     """
 

@@ -52,7 +52,7 @@ class Benchmark:
 
     Attributes:
         tasks: the tasks, in file order.
-        source: opens the databases.
+        source: the source that opens the databases.
         task_file: the path of the file.
     """
 
@@ -80,7 +80,7 @@ def find_task_file(folder: Path) -> Path:
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """Return all records of a task file. Values for the given SQL dialect replace the general values.
+    """Return all records in a task file, with the values for one SQL dialect in place of the general values.
 
     Raises:
         InputError: a record is not valid, or two records have the same instance id.
@@ -104,13 +104,13 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load tasks and the notes on their databases. The databases are not opened.
+    """Load tasks and the notes on their databases, without opening the databases.
 
     Args:
         folder: the benchmark folder.
         task_file: the task file; by default, the task file in the folder.
-        source: opens the databases; by default, they are the files `<db>/<db>.sqlite` in the folder.
-        select: returns True for the records to load; by default, all records are loaded.
+        source: the source that opens the databases; by default, the files `<db>/<db>.sqlite` in the folder.
+        select: a function that returns True for each record to load; by default, all records are loaded.
     """
     path = task_file or find_task_file(folder)
     source = source or SqliteSource(folder)
@@ -209,7 +209,7 @@ class InteractSettings(SqlSettings):
 
     @property
     def chosen_profile(self) -> Profile:
-        """Return the protocol profile, with the changes that other settings make to it."""
+        """Return the protocol profile, as modified by the other settings."""
         profile = PROFILES[self.profile]
         grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
         return replace(profile, grading=grading)
@@ -224,7 +224,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 
     Attributes:
         settings: the settings used to load the tasks.
-        make_rules: returns the rules for a new episode of a task.
+        make_rules: a function that returns the rules for a new episode of a task.
     """
 
     settings: InteractSettings

@@ -40,7 +40,7 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return the briefs that tell the simulated user what they want, one for each phase of the task.
+    """Return one brief for each phase of the task, which tells the simulated user what they want.
 
     A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
@@ -75,12 +75,12 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return the user's instruction: the request, the clear request, and what its ambiguous terms mean."""
+    """Return the instruction to the user: the request, what it means, and what its ambiguous terms mean."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the panels that show a person in the user's seat what they are supposed to want."""
+    """Return the panels that show the clear request and the meanings to a person in the user's seat."""
     brief = task.private.brief
     meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"

@@ -41,7 +41,7 @@ class PastStatements:
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Record that the database was closed at this point, and only its committed changes were kept."""
+        """Record that the database was closed at this point, which lost all changes that were not committed."""
         if self._past:
             self._past.append(None)
 
@@ -55,8 +55,8 @@ class PastStatements:
         """Run the recorded statements again to restore the database. Their results are ignored.
 
         Args:
-            execute: runs one statement.
-            set_aside: closes the database and keeps its committed changes.
+            execute: a function that runs one statement.
+            set_aside: a function that closes the database and keeps its committed changes.
         """
         for sql in self._past:
             if sql is None:

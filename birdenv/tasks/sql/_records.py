@@ -56,7 +56,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Join SQL statements into one script. Each semicolon is on a separate line, so no comment swallows it.
+    """Join SQL statements into one script. Each semicolon is on a separate line, because a comment could hide it.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'
@@ -77,7 +77,7 @@ def read_defects(path: Path) -> Defects:
     """Read a list of defective tasks, and return the reasons (possibly none) for each instance id.
 
     Raises:
-        InputError: the file cannot be read, or a record names no task.
+        InputError: the file cannot be read, or a record has no instance id or its reasons are not texts.
     """
     found: dict[str, Sequence[str]] = {}
     if not read_text(path).strip():

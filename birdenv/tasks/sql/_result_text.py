@@ -1,7 +1,7 @@
 """Query results and database errors as text for agents.
 
 The text shows the column names and all rows in order, including duplicates. NULL looks different from an
-empty string and from the text 'NULL'. Text that is cut says what is missing.
+empty string and from the text 'NULL'. Truncated text states how much is missing.
 """
 
 from __future__ import annotations

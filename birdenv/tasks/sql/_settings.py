@@ -22,12 +22,12 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return the reason why a fixed day cannot replace the clock in a task; empty if there is no such reason.
+    """Return the reason why a fixed date cannot replace the clock in a task; empty if it can.
 
     Args:
         sqls: the SQL statements of the task.
         tests: the test cases of the task, as Python code.
-        today: the day, such as `2025-02-19`.
+        today: the fixed date, such as `2025-02-19`.
         dialect: the SQL dialect of the statements.
     """
     try:
@@ -39,7 +39,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence that names the databases' fixed current date; empty if SQL reads the real clock."""
+    """Return a sentence that states the fixed date that SQL sees as today; empty if SQL sees the real date."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
@@ -154,7 +154,7 @@ class _Public(Protocol):
 
 
 class SqlTask(Protocol):
-    """The part of an SQL game's task that the selection of tasks needs."""
+    """The interface that a task must have for `select` and `playable`."""
 
     @property
     def public(self) -> _Public: ...
@@ -261,7 +261,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    """Return all tasks that the settings select, in file order, even tasks that cannot be played.
+    """Return all tasks that the settings select, in file order, including tasks that cannot be played.
 
     The filters apply first, then `offset` and `limit`.
 
