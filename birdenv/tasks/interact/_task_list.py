@@ -264,7 +264,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the c-Interact or a-Interact tasks. Tasks that cannot be played are left out, with a note.
+    """Load the c-Interact or a-Interact tasks, and add a note on each task that cannot be played.
 
     Args:
         settings: the settings of the game.

@@ -41,7 +41,7 @@ class PastStatements:
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Record that the database was closed at this point, which lost all changes that were not committed."""
+        """Record that the database was closed at this point, and that uncommitted changes were lost."""
         if self._past:
             self._past.append(None)
 

@@ -56,7 +56,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Join SQL statements into one script. Each semicolon is on a separate line, because a comment could hide it.
+    """Join SQL statements into one script. Each semicolon has a separate line, so no comment hides it.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'

@@ -39,7 +39,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence that states the fixed date that SQL sees as today; empty if SQL sees the real date."""
+    """Return a sentence that states the fixed date that SQL sees; empty if SQL sees the real date."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
