@@ -142,7 +142,7 @@ class Arena:
         self.close()
 
     def close(self) -> None:
-        """Release the tasks, and close their databases if no other arena uses the same tasks."""
+        """Release the tasks, and close their databases if no other arena uses them."""
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
@@ -174,7 +174,7 @@ class Arena:
             rules.close()
 
     def prompt(self, instance_id: str, *, markup: bool = False) -> str:
-        """Return the first message to a model: the instruction and, if `markup` is true, how to write a move.
+        """Return the first message to a model: the instruction and, with `markup`, how to use the markup.
 
         Raises:
             InputError: there is no such task, or the game has no markup.
@@ -187,7 +187,7 @@ class Arena:
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return a training dataset, with one row of public facts for each task.
+        """Return a training dataset that contains only public data, with one row for each task.
 
         Each row has `id`, `prompt` (see the method `prompt`), `tools` (empty with `markup`), and the facts
         about the task that the game declares, such as `database` and `difficulty` for SQL games.
@@ -306,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names in a list, and the number of remaining names, as text."""
+    """Return text that lists the first few names and states how many more there are."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -111,7 +111,7 @@ class MessageLog:
         self._seat = seat
 
     def write(self, move: Move, message: Any, turn: int) -> None:
-        """Add the message in which a model made a move, or a tool call for a move that has no message."""
+        """Add a move, as the chat message that a model wrote or, if there is none, as a tool call."""
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
@@ -152,9 +152,9 @@ class ToolCall(NamedTuple):
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     """Read the move in a model's message.
 
-    The message must have exactly one entry in `tool_calls`; an entry by itself, or its `function` by itself,
-    is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must fit
-    the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
+    The message must have exactly one entry in `tool_calls`. An entry without a message, or its `function`
+    alone, is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must
+    fit the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
     becomes the move `malformed`. Both moves have the text of the message as data.
     """
     call = _only_call(message)

@@ -23,11 +23,11 @@ _DIGITS: Final = 10  # sums of rewards are rounded to this number of decimals
 
 
 class Episode:
-    """An episode in which the caller plays one seat. Text that a model wrote never raises an error.
+    """An episode in which the caller plays one seat. Output from a model never raises an error.
 
     If the infrastructure or the player of another seat fails, the episode ends: the step is `void`, and
-    `error` describes the failure. A second move raises `InputError` while another move is under way. If a
-    call to `aact`, `acall` or `asay` is cancelled, its move is still played to the end.
+    `error` describes the failure. A move raises `InputError` while another move in the same episode is under
+    way. If a call to `aact`, `acall` or `asay` is cancelled, its move is still played to the end.
 
     Attributes:
         instance_id: the id of the task.
@@ -114,7 +114,7 @@ class Episode:
 
     @property
     def status(self) -> str:
-        """Return why the episode is over; an empty string while it is running."""
+        """Return the reason why the episode is over, or an empty string while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
@@ -157,7 +157,8 @@ class Episode:
             data: the data of the action (see `Action`).
 
         Raises:
-            InputError: the episode is over, another move is under way, or a question waits for `answer`.
+            InputError: the episode is over, another move is under way, or a question must be answered first
+                (see `answer`).
         """
         with self._one_move(made_by_caller=True):
             return self._play(Move(action, data))
@@ -203,7 +204,7 @@ class Episode:
             return self._result(malformed=False)
 
     def stop(self, status: str = "stopped") -> None:
-        """End a running episode as truncated, with the reason as its status."""
+        """End a running episode as truncated, and set its status to `status`."""
         with self._one_move():
             self._dialogue.stop(status)
 

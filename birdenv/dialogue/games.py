@@ -103,7 +103,7 @@ class TaskList:
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the first fields of an episode's public record, which are known before it starts."""
+        """Return the fields of an episode's public record that are known before the episode starts."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
@@ -154,7 +154,7 @@ class Game:
         seats: the seats of the game. The position of a seat is its index.
         settings: the class of the game's settings.
         tasks: a function that loads the tasks for given settings.
-        title: a line that describes the game to people.
+        title: a one-line description of the game for people.
         study_title: the title of the pages that study participants see.
         evaluated: the index of the evaluated seat.
         players: the specs of the default players in the other seats, keyed by the index of the seat.
@@ -163,7 +163,7 @@ class Game:
         markup_help: the text that tells a model how to write a move in the game's markup.
         record_model: the class that describes a record in a data file; None if the game has no data files.
         survey: the questions that people answer after an episode.
-        measures: what run summaries and comparisons measure; by default, the mean reward.
+        measures: the metrics in run summaries and comparisons; by default, the mean reward.
         display: the parts of a recorded episode to show in addition to the dialogue.
         with_people: the default settings that differ when a person plays a seat, keyed by seat name.
     """

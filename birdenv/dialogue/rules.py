@@ -178,9 +178,9 @@ class Rules(ABC):
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return an ending for an error message that names the rules method that failed: ` in Guess.play`.
+    """Return the name of the method that raised an exception, in the form ` in Guess.play`.
 
-    The result is an empty string if the exception was not raised in a method of the rules.
+    The result ends an error message. It is empty if the exception was not raised in a method of the rules.
     """
     method, trace = "", error.__traceback__
     while trace is not None:

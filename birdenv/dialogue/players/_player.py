@@ -114,8 +114,8 @@ class Watched:
     """A wrapper that raises `SeatError` if the wrapped player fails.
 
     Attributes:
-        left: how the last move declined to play: `left` if the player quit, `said nothing` if the player
-            waited, and otherwise an empty string.
+        left: `left` if the player quit in the last call to `move`, `said nothing` if the player waited, and
+            otherwise an empty string.
     """
 
     def __init__(self, player: Player, seat: int) -> None:

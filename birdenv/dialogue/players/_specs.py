@@ -53,7 +53,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a player factory as suitable for only the named games. It is not listed for other games.
+    """Mark a player factory as suitable for the named games, so that it is not listed for any other.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -129,7 +129,7 @@ class PlayerSpec:
 
     Attributes:
         spec: the text.
-        group: the entry-point group to look up the name in.
+        group: the entry-point group that contains the name.
         game: the name of a game. Error messages list the players for this game or, if the name is empty, for
             all games.
     """
