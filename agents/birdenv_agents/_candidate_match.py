@@ -51,8 +51,8 @@ def rank(
 ) -> list[str]:
     """Return the candidates sorted from the best to the worst fit.
 
-    A candidate scores for each of its words that occurs in the request or in an answer. A word that fewer
-    candidates contain scores more.
+    Each word of a candidate that also occurs in the request or in an answer adds to the score of the
+    candidate. Words that fewer candidates contain add more.
 
     Args:
         candidates: the candidates.

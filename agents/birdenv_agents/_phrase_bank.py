@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by dialogue act and attribute, for a player to draw from at random.
+    """A collection of phrases from which a player draws at random, by dialogue act and attribute.
 
     A phrase is repeated only after all other phrases for the same act and attribute have been used.
     """
@@ -46,7 +46,7 @@ class PhraseBank:
         """Return a random phrase for an act, with its slots filled.
 
         If no phrase is about the attribute `about`, a phrase that fits any attribute is used or, failing
-        that, a phrase about another attribute.
+        that, a phrase about a different attribute.
         """
         known = (key for key in ((act, about), (act, None)) if key in self._phrases)
         key = next(known, None) or next(key for key in self._phrases if key[0] == act)
@@ -66,7 +66,7 @@ def read_bank(
     Args:
         path: the file.
         game: the name of the game.
-        acts: the slots that the phrases for each act can use, by the act's name.
+        acts: the slots that phrases can use, keyed by dialogue act.
         needed: the acts that the bank must have phrases for.
 
     Raises:

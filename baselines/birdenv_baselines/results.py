@@ -40,7 +40,7 @@ AGENTS: Final = ("never-asks", "asks-first", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A published system, and which questions it answers correctly under strict and BIRD's comparison."""
+    """A published system, and which questions it answers correctly by the strict and by BIRD's comparison."""
 
     name: str
     strict: tuple[bool, ...]
@@ -267,7 +267,7 @@ def fidelity(shared: Path, folder: Path) -> list[str]:
 
 
 def origin(shared: Path, command: str) -> list[str]:
-    """Return the section about the origin of the figures: commit, machine, and input files."""
+    """Return the section about how the results were produced: commit, machine, and input files."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True).stdout.strip()

@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The prices that words such as `half way` or `ten off` refer to.
+    """The prices to which words such as `half way` or `ten off` refer.
 
     Attributes:
         listed: the list price.

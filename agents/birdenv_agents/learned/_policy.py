@@ -81,7 +81,7 @@ def parts(act: Act) -> list[str]:
 
 
 class Policy:
-    """Computes the probability of each act from the features of a view.
+    """A policy that computes the probability of each dialogue act from the features of a view.
 
     An act's score is the sum of its parts' weights for all features of the view. The probabilities
     are the softmax of the scores of the legal acts. If an act is unknown, only its known parts count.
@@ -116,7 +116,7 @@ class Policy:
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
     def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
-        """Return the score of each given act. The acts need not occur in the training data."""
+        """Return the score of each given act, which does not have to occur in the training data."""
         return membership(acts, self._places) @ self._part_scores(features)
 
     def _part_scores(self, features: Sequence[str]) -> Array:

@@ -80,7 +80,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Train the policy for a player that chooses among the rule-based player's moves.
 
-    The arguments are those of `train_policy`.
+    The arguments are the same as for `train_policy`.
 
     Raises:
         InputError: the game has no rule-based player, or `train_policy` cannot use the dialogues.
@@ -92,7 +92,7 @@ def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Write all dialogues that can be replayed to the file of a retrieval player.
 
-    The arguments are those of `train_policy`; `seed` is ignored.
+    The arguments are the same as for `train_policy`; `seed` has no effect.
 
     Raises:
         InputError: the dialogues contain no moves, or belong to another game.

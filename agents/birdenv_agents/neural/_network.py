@@ -75,7 +75,7 @@ class Network(nn.Module):
             infers it. After reinforcement, the reader is the original network, so that the shares of both
             seats still fit together.
         words: all tokens, including `MARKS`.
-        numbers: the number of each token.
+        numbers: the number of each token, keyed by token.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """All possible states of the user behind a request: what the user means and what the user does not know.
+    """All possible states of a user: what their request means, and which answers they do not know.
 
     Attributes:
         chances: the probability of each world. Shape (worlds,).

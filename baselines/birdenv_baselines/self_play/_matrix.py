@@ -25,14 +25,14 @@ def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDA
 
 
 def code_gap(matrix: npt.NDArray[np.float64]) -> float:
-    """Return how much more systems earn with their own partner than with strangers, on average."""
+    """Return how much more a system earns, on average, with its own partner than with other partners."""
     own = float(np.diag(matrix).mean())
     others = matrix[~np.eye(len(matrix), dtype=np.bool_)]
     return own - float(others.mean()) if others.size else 0.0
 
 
 def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Write the reward matrix as CSV. Systems and users are named by their numbers."""
+    """Write the reward matrix as CSV. Systems and users are identified by number."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

@@ -34,7 +34,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Pair:
-    """A system's policy and its user's policy."""
+    """The policies of a system and of a user that play together."""
 
     system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
     user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
@@ -73,7 +73,7 @@ _EVERY: Final = 100  # episodes between two notes of the mean reward
 
 
 def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
-    """Train each policy of a pair on its seat's reward, and return the mean reward per 100 episodes.
+    """Train each policy of a pair on its seat's reward, and return the mean reward of every 100 episodes.
 
     Args:
         arena: the game.
@@ -81,7 +81,7 @@ def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = 
         episodes: the number of dialogues.
         seed: the seed for the task order and all decisions.
         who: the seat that learns: `system`, `user`, or `both`. Other policies are not changed. The returned
-            rewards are those of the system only if it learns alone.
+            rewards are the system's for `system`, and otherwise the user's.
     """
     learners = {"system": (SYSTEM,), "user": (USER,), "both": (SYSTEM, USER)}[who]
     policies = {SYSTEM: pair.system, USER: pair.user}

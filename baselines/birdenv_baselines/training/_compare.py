@@ -50,7 +50,7 @@ class Line:
         seeds: the number of trainings; 0 for a fixed policy.
         earned: the mean return.
         low, high: the 95 % interval of the mean return.
-        share: the mean return divided by the best reachable mean; None if the latter is not known.
+        share: the mean return divided by the best reachable mean; None if the best mean is not known.
         questions: the mean number of questions per episode.
         by_price: the mean number of questions at each price.
         gain: the mean difference from `Compared.rival` on the same episodes, and the limits of its 95 %

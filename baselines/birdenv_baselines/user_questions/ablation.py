@@ -1,4 +1,4 @@
-"""Measure how much each part of the understanding contributes, on questions by held-out authors.
+"""Measure the contribution of each part of the user's question understanding, with held-out authors.
 
     python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--refit]
 
@@ -28,7 +28,7 @@ from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the understanding that can be removed.
+    """A part of the user's question understanding that can be removed.
 
     Attributes:
         name: the name in the table.
@@ -118,7 +118,7 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
 
 
 def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
-    """Measure without a part, but with weights that were fitted with it."""
+    """Measure the user without a part, with weights that were fitted with all parts."""
     values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
     if "own runs" in part.features:
@@ -151,7 +151,7 @@ def line(name: str, results: Iterable[tuple[Row, str]], asked: Mapping[str, int]
     Args:
         name: the name of the part that was removed.
         results: the questions with their outcomes.
-        asked: the number of questions of each class, as from `by_kind`.
+        asked: the number of questions of each class, as returned by `by_kind`.
     """
     right = by_kind(row for row, result in results if result == "right")
     cells = (f"{100 * right[kind] / asked[kind]:.1f}" for kind in ("all", "labelled", "unlabelled", "refuse"))

@@ -58,7 +58,10 @@ def _at_once(setting: Setting) -> Figure:
 
 
 def readers() -> tuple[str, ...]:
-    """Return the ids of demo tasks that only read. Others run test cases in Python, which take longer."""
+    """Return the ids of demo tasks that only read data.
+
+    Management tasks are excluded, because their test cases in Python take longer.
+    """
     with make_game("c-interact") as arena:
         return tuple([name for name in arena.ids if "_M_" not in name][:_TASKS])
 
