@@ -39,7 +39,7 @@ class OneMove:
     def __enter__(self) -> None:
         """Take the lock, or raise `InputError` if another move is under way."""
         if not self._taken.acquire(blocking=False):
-            raise InputError("another move is under way in this episode: wait for its step")
+            raise InputError("another move is under way in this episode: wait until it is finished")
 
     def __exit__(self, *exc: object) -> None:
         self._taken.release()

@@ -183,7 +183,7 @@ class Arena:
         if not markup:
             return instruction
         if not self.game.markup_help:
-            raise InputError(f"{self.game.name} has no markup: models play it by tool calls")
+            raise InputError(f"{self.game.name} has no markup: models play it with tool calls")
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:

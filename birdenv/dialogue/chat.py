@@ -237,7 +237,7 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
     if form == "responses":
         return [{"type": "function", **function, "strict": False} for function in functions]
     if form not in ("anthropic", "mcp"):
-        raise ValueError(f"unknown form {form!r}; known: chat, responses, anthropic, mcp")
+        raise ValueError(f"unknown form {form!r}; the forms are chat, responses, anthropic and mcp")
     key = "inputSchema" if form == "mcp" else "input_schema"
     return [
         {"name": each["name"], "description": each["description"], key: each["parameters"]}
@@ -267,8 +267,8 @@ def as_chat_message(message: Any) -> Mapping[str, Any]:
     if isinstance(found, list | tuple) and found and all(_is_item(item) for item in found):
         return _joined(found)
     raise TypeError(
-        f"expected a model's message with tool calls, got {type(message).__name__}: give a chat message as a "
-        "dict, what the OpenAI or Anthropic SDK returned, or its list of items; plain text goes to say()"
+        f"expected a model's message with tool calls, got {type(message).__name__}: pass a chat message as a "
+        "dict, an object from the OpenAI or Anthropic SDK, or its list of items; pass plain text to say()"
     )
 
 

@@ -197,7 +197,7 @@ class Episode:
         """
         with self._one_move():
             if self._asked is None:
-                raise InputError("no question is waiting for an answer")
+                raise InputError("there is no question to answer: call act(), call() or say()")
             seat, self._asked = self._asked, None
             view = self._dialogue.view(seat)
             self._apply(seat, Move(view.legal[0] if view.legal else "answer", text))
@@ -218,7 +218,7 @@ class Episode:
             InputError: the episode is not over yet. Call `stop` to end it.
         """
         if not self.done:
-            raise InputError("the episode is not over: play it to its end, or stop() it")
+            raise InputError("the episode is not over: play it to its end, or call stop()")
         names = list(self._names)
         names[self._seat] = agent
         used = [None if player is None else usage_of(player) for player in self._players]
@@ -301,7 +301,7 @@ class Episode:
 
     def _play(self, move: Move, message: Any = None, *, malformed: bool = False) -> Step:
         if self._dialogue.is_over:
-            raise InputError("the episode is over: start another one")
+            raise InputError("the episode is over: start a new one")
         if self._asked is not None:
             raise InputError("another seat has to answer a question first: call answer()")
         self._turns += 1

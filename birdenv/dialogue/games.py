@@ -199,7 +199,7 @@ class Game:
             return seat
         if isinstance(seat, str) and seat in self.seat_names:
             return self.seat_names.index(seat)
-        raise InputError(f"{self.name} has no seat {seat!r}; its seats: {', '.join(self.seat_names)}")
+        raise InputError(f"{self.name} has no seat {seat!r}; its seats are {', '.join(self.seat_names)}")
 
 
 _registered: dict[str, Game] = {}
@@ -249,7 +249,7 @@ def _imported(spec: str) -> Game:
         if error.name != module:
             raise InputError(f"game {spec!r} cannot be imported: {error}") from None
         raise InputError(
-            f"game {spec!r}: module {module!r} is not installed, and is not in this folder either"
+            f"game {spec!r}: module {module!r} is neither installed nor in this folder"
         ) from None
     except Exception as error:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None

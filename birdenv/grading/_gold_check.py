@@ -52,7 +52,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
             level = keys.count(keys[cut])
             more = " or more" if keys[-1] == keys[cut] and len(keys) >= probe.end + _LOOKED_BEYOND else ""
             what = "rows with equal sort keys" if probe.keys else "rows without an ORDER BY"
-            return f"LIMIT cuts a tie: {level}{more} {what}"
+            return f"the LIMIT cuts through a tie: {level}{more} {what}"
     return ""
 
 

@@ -44,7 +44,7 @@ def _open_lock(path: Path) -> int:
     lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if os.fstat(lock).st_uid != os.getuid():
         os.close(lock)
-        raise PermissionError(f"{path} belongs to somebody else")
+        raise PermissionError(f"{path} belongs to a different user")
     return lock
 
 

@@ -106,7 +106,7 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
     [
         (["--difficulty", "hard"], "simple, moderate, challenging"),
         (["--database", "nowhere"], "library"),
-        (["--instance", "9999"], "no instance '9999' in the task file; it has 1, 2"),
+        (["--instance", "9999"], "the task file has no instance '9999'; it has 1, 2"),
         (["--offset", "5000"], "no tasks to play: 42 of 42 match the filters, and offset 5000 skips all"),
         (
             ["--agent", "gpt"],

@@ -85,7 +85,7 @@ def test_tasks_that_cannot_be_dated_are_left_out(data: Path, game: Any) -> None:
 
 
 def test_a_test_case_that_asks_python_for_the_day_is_refused(data: Path) -> None:
-    with pytest.raises(InputError, match="tested_M_1: a test case reads the clock of Python"):
+    with pytest.raises(InputError, match="tested_M_1: a test case reads the current time in Python"):
         c_interact(data, today=DAY, instances=["tested_M_1"])
 
 

@@ -242,7 +242,7 @@ def explain(
     if (agreement or compare_numbers(missing, extra)) is Agreement.BUT_NUMBERS:
         return f"numbers differ: expected {show(missing[0])}, returned {show(extra[0])}", ("float_only",)
     if len(gold[0]) > 1 and _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
-        return "same rows, columns in another order", ("colorder_only",)
+        return "the rows are the same, but the columns are in a different order", ("colorder_only",)
     return _type_difference(missing, extra) or (
         f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}"
     ), ()

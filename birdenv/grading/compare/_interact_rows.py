@@ -68,7 +68,9 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
         reason, why = explain(expected, returned, missing, extra)
         return RowsComparison(False, reason, flags + why)
     if conditions.order and expected != returned:
-        return RowsComparison(False, "same rows in another order", (*flags, "order_only"))
+        return RowsComparison(
+            False, "the rows are the same, but in a different order", (*flags, "order_only")
+        )
     return RowsComparison(True, "", flags)
 
 

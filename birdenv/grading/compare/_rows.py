@@ -172,8 +172,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
         if not _agree(expected[start:end], returned[start:end]):
             place = next(i for i in range(start, end) if expected[i] != returned[i])
             reason = (
-                f"rows in another order: row {place + 1} should be {show(expected[place])}, "
-                f"and is {show(returned[place])}"
+                f"the rows are in a different order: row {place + 1} should be {show(expected[place])}, "
+                f"but is {show(returned[place])}"
             )
             return RowsComparison(False, reason, (*comparison.flags, "order_only"))
     return comparison

@@ -150,7 +150,11 @@ class ManagementGrader:
             return gold
         if gold.tests.status != "passed":
             return Grade(
-                False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
+                False,
+                "test_error",
+                f"on the state that the gold leaves: {gold.tests.reason}",
+                None,
+                gold.flags,
             )
         if not job.tests and "gold_changes_nothing" in gold.flags:
             reason = "the gold leaves the database as it was, so its state says nothing"

@@ -100,7 +100,7 @@ def _rounded(value: Any) -> Any:
 def _difference(gold: _Rows, pred: _Rows) -> str:
     expected, returned = set(gold), set(pred)
     if expected == returned:
-        return "same rows in another order"
+        return "the rows are the same, but in a different order"
     missing = next((row for row in gold if row not in returned), None)
     extra = next((row for row in pred if row not in expected), None)
     parts = [f"{what} {show(row)}" for what, row in (("expected", missing), ("returned", extra)) if row]

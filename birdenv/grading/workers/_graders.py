@@ -139,7 +139,7 @@ class PairGrader:
         self.rules = rules or PairRules()
         self.dialect = dialect
         if self.rules.esm and run is None:
-            raise ValueError("ESM needs a database")
+            raise ValueError("ESM needs a function that runs queries: pass `run`")
 
         settings = GradingSettings(OwnedServer(dialect), Limits(), PairSettings(self.rules, run is not None))
         answer = None if run is None else lambda question: run(*question)
@@ -246,7 +246,7 @@ def score_pairs(
         ValueError: `workers` is less than 1.
     """
     if workers < 1:
-        raise ValueError(f"at least one worker is needed, not {workers}")
+        raise ValueError(f"`workers` must be at least 1, got {workers}")
     places: dict[Pair, list[int]] = {}
     for place, pair in enumerate(pairs):
         places.setdefault(Pair(*pair), []).append(place)

@@ -142,7 +142,7 @@ class Grading:
             if number is None or number not in left:
                 startup_deaths += 1
                 if startup_deaths >= _MOST_STARTUP_DEATHS and not self._is_stopped:
-                    raise BirdenvError(f"worker processes die before they do anything: {death.reason}")
+                    raise BirdenvError(f"worker processes die as soon as they start: {death.reason}")
             elif not death.was_late and number not in repeated:
                 repeated.add(number)
             elif death.exit_code == OUT_OF_MEMORY and statement == NO_STATEMENT:
@@ -205,4 +205,4 @@ def _read(values: Any) -> list[Graded]:
 def _why(death: Death) -> str:
     if death.was_late:
         return f"the rows could not be compared within {COMPARING_SECONDS:g} s of CPU time"
-    return f"the rows could not be compared: the process that did it died: {death.reason}"
+    return f"the rows could not be compared: the process that compared them died: {death.reason}"

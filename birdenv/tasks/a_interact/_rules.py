@@ -244,7 +244,7 @@ class AInteractSettings(InteractSettings):
 
     profile: Literal["strict", "adk"] = Field(
         "strict",
-        description="How submissions are judged: strict (birdenv's rules) or adk (as in the reference "
+        description="How submissions are graded: strict (birdenv's rules) or adk (as in the reference "
         "implementation).",
     )
     patience: int = Field(

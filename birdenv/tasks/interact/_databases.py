@@ -244,7 +244,7 @@ class AgentDatabase:
             self._written = None
             return fault
         if isinstance(fault, QueryError):
-            raise BenchmarkError(f"set-up fails: {fault.message}")
+            raise BenchmarkError(f"the set-up of the task fails: {fault.message}")
         if not start and state.own:
             fault = database.run(state.own)
             if isinstance(fault, QueryError):  # the system's own SQL, which passed before

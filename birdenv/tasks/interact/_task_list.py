@@ -131,11 +131,11 @@ class InteractSettings(SqlSettings):
 
     data_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
         None,
-        description="Folder with the task file and <db>/ folders. Default: the folder of --data, or else the "
-        "demo.",
+        description="Folder with the task file and <db>/ folders. Default: the folder of --data, or the demo "
+        "benchmark.",
     )
     data: Annotated[str | None, Option(path=True)] = Field(
-        None, description="Task file. Default: the one in the folder."
+        None, description="Task file. Default: the task file in the folder."
     )
     profile: Literal["strict", "shell", "adk"] = Field(
         "strict",
@@ -151,7 +151,7 @@ class InteractSettings(SqlSettings):
     )
     user_sees: UserSees = Field(
         "words",
-        description="What the user sees of the agent's moves: words, results (also its SQL with the "
+        description="Which of the agent's moves the user sees: words, results (also SQL with its "
         "results), or all.",
     )
     leak_guard: LeakGuard = Field(
@@ -186,7 +186,7 @@ class InteractSettings(SqlSettings):
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
             raise SettingError(
                 "fail_doubtful",
-                " needs the 'strict' profile, because the other profiles judge by published rules",
+                " needs the 'strict' profile, because the other profiles grade by published rules",
             )
         return value
 

@@ -27,7 +27,7 @@ def reward(phase: int, attempt: int, passed: bool) -> float:
         ValueError: `phase` or `attempt` is not 1 or 2.
     """
     if (phase, attempt) not in REWARDS:
-        raise ValueError(f"there is no phase {phase}, attempt {attempt}: both are 1 or 2")
+        raise ValueError(f"`phase` and `attempt` must be 1 or 2, got {phase} and {attempt}")
     return REWARDS[phase, attempt] if passed else 0.0
 
 

@@ -35,7 +35,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
             at_date(sql, today, dialect)
     except ClockError as error:
         return str(error)
-    return "a test case reads the clock of Python" if any(map(reads_clock, tests)) else ""
+    return "a test case reads the current time in Python" if any(map(reads_clock, tests)) else ""
 
 
 def today_words(source: DatabaseSource) -> str:
@@ -52,16 +52,18 @@ class SqlSettings(Settings):
         None, ge=1, description="Play at most this many of the playable tasks."
     )
     offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
-    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
+    difficulty: str | None = Field(None, description="Play only tasks of this difficulty.")
     databases: Annotated[
-        tuple[str, ...] | None, Option(("--database",), help="Only tasks on this database; may be repeated.")
-    ] = Field(None, description="Only tasks on these databases.")
+        tuple[str, ...] | None,
+        Option(("--database",), help="Play only tasks on this database; can be repeated."),
+    ] = Field(None, description="Play only tasks on these databases.")
     instances: Annotated[
-        tuple[str, ...] | None, Option(("--instance",), help="Only the task with this id; may be repeated.")
-    ] = Field(None, description="Only the tasks with these ids.")
+        tuple[str, ...] | None,
+        Option(("--instance",), help="Play only the task with this id; can be repeated."),
+    ] = Field(None, description="Play only the tasks with these ids.")
     leave_out: Annotated[str | None, Option(path=True)] = Field(
         None,
-        description="Leave out the tasks of this list. `birdenv data verify --defects` can write it, and for "
+        description="Leave out the tasks in this list. `birdenv data verify --defects` can write it, and for "
         "BIRD `birdenv self-check --defects`.",
     )
     ungraded: Literal["skip", "include"] = Field(
@@ -80,14 +82,14 @@ class SqlSettings(Settings):
     dsn: str | None = Field(
         None,
         description="Use another server: postgresql://user@host:port/database. The user must be a superuser, "
-        "because only a superuser can keep agents apart. Put the password into PGPASSWORD or ~/.pgpass. "
-        "Default: BIRDENV_DSN, or else birdenv's own server.",
+        "because only a superuser can isolate agents from each other. Put the password into PGPASSWORD or "
+        "~/.pgpass. Default: BIRDENV_DSN, or birdenv's own server if that is not set.",
     )
     sql_timeout: float = Field(
         30.0, gt=0, description="Time limit for one statement in seconds, also in grading."
     )
     today: str | None = Field(
-        None, description="A day, such as 2025-02-19, that SQL reads instead of the clock."
+        None, description="The date that SQL sees as the current date, such as 2025-02-19."
     )
     fail_doubtful: bool = Field(
         False,
@@ -233,7 +235,7 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
         [f"tasks are left out: {', '.join(reasons)}; {len(kept or left)} can be played"] if reasons else []
     )
     if not kept:
-        notes.append(f"none of these {len(left)} tasks has gold SQL: they are played but not graded")
+        notes.append(f"all {len(left)} tasks lack gold SQL, so they are played but not graded")
     if notes and settings.strict_data:
         raise InputError(f"strict_data: {'; '.join(notes)}")
     return _cut(kept or left, tasks, settings), listed_notes + notes
@@ -307,4 +309,4 @@ def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:
     names = list(dict.fromkeys(present))
     for name in wanted:
         if name not in names:
-            raise InputError(f"no {field} {name!r} in the task file; it has {listed(names)}")
+            raise InputError(f"the task file has no {field} {name!r}; it has {listed(names)}")
