@@ -106,7 +106,7 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     """Return a scripted partner whose words come from a phrase bank (`phrases:FILE`).
 
     Raises:
-        InputError: there is no bank, or the bank is for another game or lacks a required act.
+        InputError: there is no bank, or the bank is for a different game or lacks a required act.
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:

@@ -1,6 +1,6 @@
 """Conversion between dialogues and the chat messages and tool calls of language models.
 
-Messages and tools may have the formats of several APIs: chat completions, Responses, Anthropic and MCP.
+Supported formats are those of chat completions, the Responses API, the Anthropic API and MCP.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return everything that determines results on a database, for use in cache keys.
+        """Return the identity of a database, its engine and the limits, for use in cache keys.
 
         Raises:
             InputError: the database cannot be opened.

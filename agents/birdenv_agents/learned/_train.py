@@ -65,7 +65,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
         progress: a function that is called with the finished share of the work, from 0 to 1.
 
     Raises:
-        InputError: the dialogues contain no moves, or belong to another game.
+        InputError: the dialogues contain no moves, or belong to a different game.
     """
     places = list(_places(transcripts, lambda share: progress(share / 2)))
     if not places:
@@ -95,7 +95,7 @@ def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: P
     The arguments are the same as for `train_policy`; `seed` has no effect.
 
     Raises:
-        InputError: the dialogues contain no moves, or belong to another game.
+        InputError: the dialogues contain no moves, or belong to a different game.
     """
     kept = []
     for place, example in enumerate(transcripts.examples):

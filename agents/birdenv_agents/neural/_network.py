@@ -145,8 +145,8 @@ def read_network(path: Path, game: str) -> Network:
     """Read a network for a game. Each process reads a file only once.
 
     Raises:
-        InputError: the file does not contain a network, or its network is for another game or from a newer
-            version.
+        InputError: the file does not contain a network, or its network is for a different game or from a
+            newer version of birdenv.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     network = _read(path, stamp)

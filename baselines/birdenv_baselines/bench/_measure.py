@@ -69,7 +69,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Work to be timed, such as birdenv's or another program's way of playing an episode.
+    """Work to be timed, such as playing an episode with birdenv or with a different program.
 
     Attributes:
         run: the function that is timed.

@@ -54,8 +54,8 @@ def submit_value(chances: Floats, right: Flags) -> float:
 def best_returns(worlds: Worlds, prices: Sequence[float], questions: int = QUESTIONS) -> tuple[float, ...]:
     """Return, for each question price, the best expected return for a policy that sees only answers.
 
-    The result is exact. A state of the dynamic program is the set of worlds that the answers have not
-    excluded, with the number of questions that may still be asked.
+    The result is exact. A state of the dynamic program consists of the worlds that the answers have not
+    excluded, and the number of questions left.
 
     Args:
         worlds: the possible worlds.

@@ -1,6 +1,6 @@
 """Find the families in a generated benchmark, and compute the best reachable return for each family.
 
-A family consists of the tasks that show the same request and the same candidates but mean different things.
+A family consists of tasks with the same request and the same candidates, but with different meanings.
 """
 
 from __future__ import annotations

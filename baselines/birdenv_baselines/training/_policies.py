@@ -125,12 +125,12 @@ def guess(left: Floats) -> Floats:
 
 
 def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
-    """Return a function for `Rule` that asks while the expected gain of an answer is above the price.
+    """Return a function for `Rule`, so that it asks while the expected gain from an answer exceeds the price.
 
     Args:
-        suspicion: the minimum share of unknown words at which a span may be asked about.
+        suspicion: the minimum share of unknown words in a span to ask about.
         informs: the probability that an answer excludes candidates.
-        halves: the factor by which such an answer divides the number of remaining candidates.
+        halves: the factor by which an answer that excludes candidates divides their number.
     """
 
     def wants(seen: Seen) -> Floats:

@@ -51,7 +51,7 @@ class _CapReachedError(Exception):
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
     """Find a column of `pred` for each column of `gold`, so that the rows are equal as multisets.
 
-    Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
+    Both sides must have the same number of rows, which must not be 0. The rows must be in canonical form, or
     plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
     rows are compared, so cells from different rows are never combined. `most_nodes` limits the search.
     """

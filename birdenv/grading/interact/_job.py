@@ -42,10 +42,11 @@ class GradingRules:
 
     Attributes:
         name: the name of the rules.
-        comparison: how a submission for a Query task is graded. With `strict`, the submission may only read,
-            the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
-            (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
-            run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares the rows.
+        comparison: how a submission for a Query task is graded. With `strict`, the submission must be
+            read-only, the gold runs on its own pristine copy, and `compare_strict` compares the rows. With
+            `published` (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission
+            and the gold run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares
+            the rows.
         tests: how a Management task's test cases run: `contract` follows the published contract
             (BIRD-Interact §4.3); the other values imitate a published evaluator (see `TestWay`).
         fail_doubtful: whether doubtful submissions fail under strict rules: a query that reads no table

@@ -1,7 +1,7 @@
 """Grade Management tasks under strict rules, by their test cases (BIRD-Interact §4.3).
 
 The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
-cases, the grade is `test_error`, unless the task specifies that states decide. The states that gold and
+cases, the grade is `test_error`, unless the task specifies grading by state. The states that gold and
 prediction leave are also compared object by object. If the result differs from that of the test cases, the
 grade has the flag `state_disagrees`.
 """

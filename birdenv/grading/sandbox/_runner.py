@@ -121,7 +121,7 @@ class TestReport:
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether a second run may end differently, because a limit or a crash ended this run."""
+        """Return whether a second run could end differently, because a limit or a crash ended this run."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 

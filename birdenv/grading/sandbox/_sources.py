@@ -62,7 +62,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Return whether source code may read the current time or date; True if unclear.
+    """Return whether source code could read the current time or date; True if in doubt.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

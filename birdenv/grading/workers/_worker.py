@@ -64,7 +64,7 @@ class WatchedSource:
         self.begin({})
 
     def begin(self, known: Mapping[bytes, QueryError]) -> None:
-        """Start a new job, with these `known` errors, and forget the previous job."""
+        """Reset the source for a new job with the given `known` errors."""
         self.known = known
         self.was_late = self.state_was_late = False
 

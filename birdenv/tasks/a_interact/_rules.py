@@ -102,7 +102,7 @@ class AInteractRules(InteractRules):
     Passing phase 1 earns 0.7, and passing phase 2 earns 0.3, regardless of the number of submissions. Where
     the published implementations disagree, the rules are:
 
-    * The price of a tool is deducted before the tool runs, whatever its result.
+    * The price of a tool is deducted before the tool runs, regardless of the result.
     * A tool that costs more than the remaining budget is refused, and the refusal costs nothing. After a
       refusal, or if the budget does not cover any tool, only `submit_sql` is possible; any other action ends
       the episode.

@@ -25,7 +25,7 @@ class PublicBirdTask:
             edition of mini-dev contains the ids 137 and 138 twice.
         db_id: the name of the database.
         question: the question in natural language.
-        evidence: a hint that helps to understand the question; may be empty.
+        evidence: a hint that helps to understand the question; can be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
         candidates: SQL statements that agents can choose from; empty in the published files.
     """
@@ -84,7 +84,7 @@ class BirdRecord(BaseModel):
         question_id: the id of the task; if it is None, the position in the file becomes the id.
         db_id: the name of the database.
         question: the question in natural language.
-        evidence: a hint that helps to understand the question; may be empty.
+        evidence: a hint that helps to understand the question; can be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
         SQL: the gold statement, or several accepted statements. A task without gold cannot be graded.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.

@@ -191,7 +191,7 @@ class InteractSettings(SqlSettings):
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the path of the benchmark folder and the path of the task file."""
+        """Return the paths of the benchmark folder and of the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:

@@ -36,7 +36,7 @@ class Profile:
             refused move counts as an empty submission.
         no_call_ends_attempt: a message without a tool call ends the attempt, although nothing was submitted,
             and the next submission earns as much as the first. Otherwise, the message is a refused move.
-        all_knowledge_fields: knowledge entries are shown with all fields of the file.
+        all_knowledge_fields: knowledge entries are shown with all fields from the file.
         renumber_knowledge: the visible knowledge entries are renumbered.
         error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
             an error.

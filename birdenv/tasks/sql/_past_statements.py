@@ -34,8 +34,8 @@ class PastStatements:
 
         Args:
             sql: the statement.
-            count: the number that `ran` returned in that process. Only the first `count` recorded statements
-                are kept.
+            count: the number that `ran` returned in that process. If more statements are recorded, only the
+                first `count` of them are kept.
         """
         self._past.append(sql)
         del self._past[count:]

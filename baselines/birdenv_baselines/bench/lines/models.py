@@ -1,4 +1,4 @@
-"""Compare how long many simultaneous language-model episodes take with how long the model alone takes.
+"""Compare the time for many simultaneous language-model episodes with the time that the model alone needs.
 
 The model is a scripted server in its own process, and waits before every answer.
 """
