@@ -28,7 +28,7 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The command-line option for a setting, if the default option for its name and type does not fit.
+    """The command-line option for a setting, which replaces the default option for its name and type.
 
     The annotation of the setting contains its option: `Annotated[int, Option(("--limit", "-n"))]`.
 
@@ -115,7 +115,7 @@ class TaskList:
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return the facts about the data and its databases for `config.json`."""
+        """Return the entries for `config.json` that describe the data and the databases."""
         return {}
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class Game:
         survey: the questions that people answer after an episode.
         measures: the metrics in run summaries and comparisons; by default, the mean reward.
         display: the parts of a recorded episode to show in addition to the dialogue.
-        with_people: the default settings that differ when a person plays a seat, keyed by seat name.
+        with_people: the settings that have different defaults if a person plays a seat, keyed by seat name.
     """
 
     name: str

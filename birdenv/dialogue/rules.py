@@ -40,7 +40,7 @@ class Reply:
 class Rules(ABC):
     """The rules of a game, and the state of one episode. Subclass it to define a game.
 
-    Rules use no threads and no clock, and no random numbers except those that they get on creation. Only a
+    Rules must not use threads, clocks, or random numbers other than those that they get on creation. Only a
     `Dialogue` may call methods that change the state.
 
     Attributes:
@@ -170,7 +170,7 @@ class Rules(ABC):
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return the durations that were measured in the episode, keyed by name, in seconds."""
+        """Return the measured durations in seconds, keyed by name."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)

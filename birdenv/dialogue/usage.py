@@ -1,4 +1,4 @@
-"""The model calls of a player, with the numbers of tokens and the price (BIRD-Interact §5.2)."""
+"""The model usage of a player: number of calls, tokens and price (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Remove everything around the SQL in a model's answer, without changing any token of the SQL.
 
 Cleaning removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
-end, and trailing semicolons and comments. The code fence may lack its opening line (if that was part of the
-prompt) or its closing line (if the answer was cut off).
+end, and trailing semicolons and comments. The opening line of a code fence can be missing (if the prompt
+contained it), and so can the closing line (if the answer was cut off).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A statement whose result is cached does not run again. Rows of a prediction are fetched only until the verdict
 is certain. A prediction with more rows than the gold can still agree by the set rule, or differ only in
-repeated rows, as long as every row occurs in the gold. Therefore fetching does not stop at the number of gold
-rows, but at the first row after it that no gold contains.
+repeated rows, if the gold contains each of these rows. Therefore, fetching stops early only if the prediction
+has more rows than the gold, and at least one row that no gold contains.
 
 `GoldRows` holds the rows of a gold query, and caches values that comparisons need.
 """

@@ -39,7 +39,7 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
     Whole rows are compared; cells from different rows are never combined. Two empty results do not agree,
     because any columns would match. The flag `extra_columns` or `colorder_only` means that the results do not
-    agree by `compare_multiset`; `columns_unsearched` is as in `compare_colperm`.
+    agree by `compare_multiset`. The flag `columns_unsearched` has the same meaning as in `compare_colperm`.
     """
     comparison = compare_multiset(gold, pred)
     if not gold.rows or not pred.rows:

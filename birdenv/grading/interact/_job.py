@@ -49,9 +49,8 @@ class GradingRules:
             the rows.
         tests: how a Management task's test cases run: `contract` follows the published contract
             (BIRD-Interact §4.3); the other values imitate a published evaluator (see `TestWay`).
-        fail_doubtful: whether doubtful submissions fail under strict rules: a query that reads no table
-            although the gold does, or Management SQL that passes the tests but leaves a different state from
-            the gold's.
+        fail_doubtful: whether strict rules reject queries that read no table although the gold does, and
+            Management SQL that passes the tests but leaves a different state from the gold.
     """
 
     name: str
@@ -137,7 +136,8 @@ class Grade:
     In addition to the flags of `RowsComparison`, a grade can have these flags:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
-    * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
+    * `cleanup_undoes_gold` (Management): the clean-up undoes changes by the gold, so states were compared
+      before the clean-up;
     * `state_disagrees` (Management): comparing states gives a different result from the test cases, which
       decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
@@ -177,7 +177,7 @@ class Grade:
     def noted(self) -> dict[str, Any]:
         """Return the fields of the grade that a dialogue depends on, as a JSON object.
 
-        They do not reveal the gold.
+        These fields do not reveal the gold.
         """
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
@@ -224,7 +224,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Put the prediction's copy of the database into the state required at the start of the phase.
 
-    Return None, or a failing grade if this is impossible.
+    Return None, or a failing grade if this fails.
     """
     if job.start is not None:
         failure = database.restore(job.start)

@@ -127,7 +127,7 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return the sentence at the end of every reply that states the remaining budget."""
+    """Return the sentence that states the remaining budget, which ends every reply."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 

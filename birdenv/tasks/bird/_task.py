@@ -73,7 +73,7 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the task's gold SQL and its test cases. There are no test cases, because BIRD has none."""
+        """Return the task's gold SQL, and an empty sequence in place of test cases."""
         return self.private.gold, ()
 
 

@@ -166,7 +166,7 @@ def is_rated(run: Record) -> bool:
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return the official table of mean scores in percent, keyed by difficulty (mini_dev `print_data`).
+    """Return the official table of mean scores in percent, by metric and difficulty (mini_dev `print_data`).
 
     Args:
         difficulties: the difficulty of each episode. Episodes of an unknown difficulty count only in the

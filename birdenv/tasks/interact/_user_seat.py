@@ -40,14 +40,14 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return one brief for each phase of the task, which tells the simulated user what they want.
+    """Return the simulated user's briefs, one for each phase. A brief states what the user wants.
 
     A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
     Args:
         task: the task.
         converses: True if the user remembers the conversation and may ask what a question means.
-        first_line: see `Profile.first_line`.
+        first_line: True to use only the first line of a model's output (`Profile.first_line`).
         style: the rule-based user's answer style.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
@@ -118,9 +118,9 @@ def filter_answer(
         task: the task.
         phase: the phase, 1 or 2.
         question: the system's question.
-        move: the user's answer. Its trace lists the SQL snippets that the answer is allowed to explain. An
-            answer that has no trace may reveal what the rule-based user would reveal. An answer that is not
-            text counts as an empty answer.
+        move: the user's answer, with a trace that lists the SQL snippets that the answer is allowed to
+            explain. If there is no trace, the answer is allowed to explain the same snippets as the
+            rule-based user. Data that is not text counts as an empty answer.
         guard: `filter` to replace an answer that leaks; `log` to only log the leak; None for recorded
             answers, which have already been filtered.
     """
