@@ -261,10 +261,10 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game with the given values, keyed by name, and otherwise the defaults.
+    """Return a game's settings, with defaults for all settings that `values` does not contain.
 
     Raises:
-        InputError: a name or a value is not valid; the message lists the valid names or values.
+        InputError: a name or a value in `values` is not valid; the message lists the valid names or values.
     """
     check_names(game.settings, game.name, values)
     return game.settings(**values)

@@ -143,9 +143,9 @@ def statements(task: Task, number: int) -> tuple[str, ...]:
 
 
 def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Environment:
-    """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers.
+    """Make a `birdenv/BirdSql-v0` environment with Gymnasium's usual wrappers.
 
-    The reset option `index` selects a task.
+    The option `index` of `reset` selects a task.
 
     Args:
         folder: the folder of the databases.

@@ -39,7 +39,7 @@ class Worlds:
 def submit_value(chances: Floats, right: Flags) -> float:
     """Return the best expected return from submitting now, with two attempts and no more questions.
 
-    The follow-up has no open points, so it is always solved after a right submission.
+    The follow-up is not ambiguous, so it is always solved after a right submission.
 
     Args:
         chances: the probabilities of the remaining worlds, which need not add up to 1.

@@ -1,6 +1,6 @@
-"""Pair every trained system with every trained user, and compare partners with strangers.
+"""Let every trained system play with every trained user, and compare own partners with other partners.
 
-A pair that has only agreed on a private code earns less with strangers than with each other.
+A system and a user that have only agreed on a private code earn less with other partners.
 """
 
 from __future__ import annotations

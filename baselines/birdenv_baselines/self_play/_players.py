@@ -55,7 +55,7 @@ class DisclosingUser:
 
 
 class AskingSystem:
-    """A system that asks about ambiguous phrases while its policy wants to, and then submits a candidate."""
+    """A system that asks about ambiguous phrases until its policy stops, and then submits a candidate."""
 
     def __init__(self, policy: Policy, rng: Random) -> None:
         self._policy = policy

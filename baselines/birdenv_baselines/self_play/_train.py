@@ -59,7 +59,7 @@ class Figures:
 
 @contextmanager
 def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[Arena]:
-    """Open c-Interact with these prices, and with other settings of the game if they are given."""
+    """Open c-Interact with these prices. `settings` can contain other settings of the game."""
     paid = {
         "reward_scheme": prices.reward_scheme,
         "question_price": prices.question_price,

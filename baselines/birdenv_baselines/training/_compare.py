@@ -25,8 +25,8 @@ class Compared:
     """The results of several policies for the same tasks and prices.
 
     Attributes:
-        fixed: the episodes of each fixed policy, by name.
-        trained: the episodes of each training, by algorithm: one entry for each seed.
+        fixed: the episodes of each fixed policy, keyed by policy name.
+        trained: the episodes of each trained policy, keyed by algorithm, with one entry for each seed.
         best: the best reachable return of each episode; None if it is not known.
     """
 
@@ -74,7 +74,8 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
     Args:
         split: the tasks.
         test: the name of the test, from `split.tests`.
-        trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
+        trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, keyed by algorithm, with one
+            entry for each seed.
         value_rule: the value-of-information rule, with parameters tuned on the training tasks.
     """
     envs = split.test_envs(TEST_ENVS, test)

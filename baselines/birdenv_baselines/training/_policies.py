@@ -87,7 +87,7 @@ class Seen:
 
     @property
     def left(self) -> Floats:
-        """Return how many untried candidates agree with all answers, but at least 1. Shape (n, 1)."""
+        """Return the number of untried candidates that agree with all answers, at least 1. Shape (n, 1)."""
         agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
         return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
 

@@ -146,7 +146,7 @@ def by_kind(rows: Iterable[Row]) -> Counter[str]:
 
 
 def line(name: str, results: Iterable[tuple[Row, str]], asked: Mapping[str, int]) -> str:
-    """Return a table line with the percentages of questions that were answered right.
+    """Return a table line with the percentages of questions that were answered correctly.
 
     Args:
         name: the name of the part that was removed.

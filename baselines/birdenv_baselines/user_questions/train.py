@@ -28,7 +28,10 @@ TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
 def written(weights: Weights) -> str:
-    """Return the weights in the format of `weights.json`. Run weights are grouped by facet, in hundredths."""
+    """Return the weights in the format of `weights.json`.
+
+    The weights of runs (word sequences) are grouped by facet, and given in hundredths.
+    """
     features = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
     runs: dict[str, dict[str, int]] = {}
     for run, said in sorted(weights.runs.items()):

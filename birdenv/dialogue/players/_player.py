@@ -48,7 +48,7 @@ class PlayerContext:
             evaluated seat.
         tasks: the public descriptions of all tasks in the file, in file order.
         options: the run's settings for players, keyed by name.
-        repeat: the number of this episode among the repeats of its task, from 0.
+        repeat: the index of the repetition of the task, from 0.
         legal: the names of the actions that are possible in the first move; empty if another seat begins.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players from
             other packages.
@@ -89,7 +89,7 @@ def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Ran
     Args:
         seed: the seed of the run.
         instance_id: the id of the task.
-        repeat: the number of this episode among the repeats of its task, from 0.
+        repeat: the index of the repetition of the task, from 0.
         seat: the index of the seat.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")

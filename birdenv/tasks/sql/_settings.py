@@ -46,7 +46,7 @@ def today_words(source: DatabaseSource) -> str:
 
 
 class SqlSettings(Settings):
-    """The settings that decide which tasks are played, and which databases they are played on."""
+    """The settings that determine which tasks are played, and on which databases."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
@@ -189,14 +189,14 @@ def check_task_file(file: Path) -> None:
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
     """Return the selected tasks that can be played, and notes on the tasks that are left out.
 
-    The filters of the settings and `leave_out` apply first. A remaining task is left out if its database is
-    missing, if it has no gold SQL, or if `today` cannot replace the clock in its SQL or test cases. Tasks
-    without gold SQL are played if the setting `ungraded` includes them, if the settings name them, or if no
-    task has gold SQL. Finally, `offset` and `limit` apply.
+    The filters in the settings and `leave_out` apply first. A remaining task is left out if its database is
+    missing, or if `today` cannot replace the clock in its SQL or test cases. A task without gold SQL is left
+    out, too, unless the setting `ungraded` includes it, the settings name it, or no task has gold SQL.
+    Finally, `offset` and `limit` apply.
 
     Raises:
-        InputError: all databases are missing; a database that the settings name is missing; a database cannot
-            be used; a task that the settings name cannot be played with `today`; or a task would be left out
+        InputError: a database cannot be used, or is missing although the settings name it; all databases are
+            missing; a task that the settings name cannot be played with `today`; or a task would be left out
             although `strict_data` is set.
     """
     chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
