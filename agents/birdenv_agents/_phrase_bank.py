@@ -82,11 +82,11 @@ def read_bank(
             raise InputError(f"{where} needs a `text`")
         act = phrase.get("act")
         if not isinstance(act, str) or act not in acts:
-            raise InputError(f"{where}: unknown act {act!r}; known: {', '.join(acts)}")
+            raise InputError(f"{where}: unknown act {act!r}; the acts are {', '.join(acts)}")
         wrong = sorted(set(_SLOT.findall(phrase["text"])) - acts[act])
         if wrong:
             known = ", ".join(sorted(acts[act])) or "none"
-            raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots: {known}")
+            raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots are {known}")
     lacking = [act for act in needed if not any(phrase["act"] == act for phrase in phrases)]
     if lacking:
         raise InputError(f"{path}: there is no phrase for `{lacking[0]}`")

@@ -110,7 +110,9 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:
-        raise InputError(f"phrases:FILE needs a bank of phrases, and plays only {' and '.join(_ACTS)}")
+        raise InputError(
+            f"phrases:FILE needs a file with a phrase bank, and plays only {' and '.join(_ACTS)}"
+        )
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:

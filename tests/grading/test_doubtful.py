@@ -73,7 +73,7 @@ def test_management_that_fakes_what_the_tests_look_at(
     failed = grader.grade(careful, fake)
     assert (failed.passed, failed.status, failed.left) == (False, "wrong_result", None)
     assert FAILED_AS_DOUBTFUL in failed.flags
-    assert "the state is another than the gold's: " in failed.reason
+    assert "the state differs from the gold's: " in failed.reason
     assert grader.grade(careful, honest).passed
 
 

@@ -46,7 +46,7 @@ def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, b
     path = argument.removeprefix(_GREEDY)
     if not path:
         raise InputError(
-            f"{name}:FILE needs a policy: make one with birdenv train-player {context.game} --data FILE "
+            f"{name}:FILE needs a policy: train one with birdenv train-player {context.game} --data FILE "
             "--out FILE"
         )
     return read_policy(Path(path), context.game), argument.startswith(_GREEDY)

@@ -174,6 +174,6 @@ def _read(path: Path, stamp: int) -> Policy:
     found = read_json(path)
     if not isinstance(found, Mapping) or "birdenv_policy" not in found:
         raise InputError(
-            f"{path} is not a policy: make one with birdenv train-player GAME --data FILE --out FILE"
+            f"{path} is not a policy: train one with birdenv train-player GAME --data FILE --out FILE"
         )
     return Policy(read_list(PolicyFile, [found], str(path))[0])

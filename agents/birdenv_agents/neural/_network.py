@@ -175,6 +175,6 @@ def _read(path: Path, stamp: int) -> Network:
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         why = str(error).split("\n", 1)[0]
         raise InputError(
-            f"{path} is not a neural player ({why}): make one with birdenv train-player GAME --kind neural"
+            f"{path} is not a neural player ({why}): train one with birdenv train-player GAME --kind neural"
         ) from None
     return network.eval()

@@ -45,7 +45,7 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
     found = _ARGUMENT.fullmatch(argument)
     if found is None:
         raise InputError(
-            "the player `neural` needs a file of birdenv train-player --kind neural: give neural:FILE, "
+            "the player `neural` needs a file from birdenv train-player --kind neural: use neural:FILE, "
             "neural:greedy:FILE or neural:temperature=0.8:FILE"
         )
     is_greedy, told, file = found.groups()

@@ -180,5 +180,6 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
     raise InputError(
-        f"{part} is incomplete, or was made from other dialogues or another seed: train without --resume"
+        f"{part} is incomplete, or was made with different dialogues or a different seed: "
+        "train without --resume"
     )

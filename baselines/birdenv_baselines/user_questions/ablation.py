@@ -163,9 +163,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--folds", type=int, default=FOLDS, help="so many of the five groups are left out")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="number of the five groups to leave out")
     parser.add_argument("--refit", action="store_true", help="fit the weights again without each part")
-    parser.add_argument("--only", default=[""], nargs="+", help="only the parts whose names have such a text")
+    parser.add_argument(
+        "--only", default=[""], nargs="+", help="measure only parts whose names contain one of these texts"
+    )
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")

@@ -52,11 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument(
-        "--leave-out", choices=["task", "hand", ""], default="", help="measure on tasks or hands left out"
+        "--leave-out",
+        choices=["task", "hand", ""],
+        default="",
+        help="measure on held-out tasks or authors (hand)",
     )
-    parser.add_argument("--without", default=[], nargs="*", help="hands that are not trained on")
     parser.add_argument(
-        "--failures", action="store_true", help="print the questions that were not answered right"
+        "--without", default=[], nargs="*", help="authors whose questions to leave out of training"
+    )
+    parser.add_argument(
+        "--failures", action="store_true", help="print the questions that were not answered correctly"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)

@@ -74,9 +74,9 @@ def unreadable(state: DatabaseState) -> str:
 def _differences(gold: DatabaseState, pred: DatabaseState) -> Iterator[tuple[str, str]]:
     for key in sorted(gold.schema.keys() | pred.schema.keys()):
         if key not in pred.schema:
-            yield key, f"{key} is expected and not there"
+            yield key, f"{key} is missing"
         elif key not in gold.schema:
-            yield key, f"{key} is there and not expected"
+            yield key, f"{key} is not expected"
         elif gold.schema[key] != pred.schema[key]:
             yield key, f"the definition of {key} differs"
     for name in sorted(gold.contents.keys() | pred.contents.keys()):
@@ -89,10 +89,10 @@ def _content_difference(gold: Result | None, pred: Result | None) -> str:
     if isinstance(gold, QueryResult) and isinstance(pred, QueryResult):
         return compare_multiset(gold, pred).reason
     if isinstance(gold, QueryError) and isinstance(pred, QueryError):
-        return "" if gold == pred else f"fails otherwise than expected: {pred.message}"
+        return "" if gold == pred else f"fails with an unexpected error: {pred.message}"
     if isinstance(pred, QueryError):
         return f"cannot be read: {pred.message}"
-    return "can be read and should not be" if pred is not None else "is not there"
+    return "can be read, unlike in the gold's state" if pred is not None else "is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,7 @@ class ManagementGrader:
         the gold made. If there are no test cases and `GradingJob.by_state` is set, this comparison decides.
         """
         if not job.tests and not job.by_state:
-            return Grade(
-                False, "test_error", "the task has no test case, so nothing can be said of an answer"
-            )
+            return Grade(False, "test_error", "the task has no test case, so no answer can be graded")
         gold = self._gold_state(job)
         if isinstance(gold, Grade):
             return gold
@@ -157,7 +155,7 @@ class ManagementGrader:
                 gold.flags,
             )
         if not job.tests and "gold_changes_nothing" in gold.flags:
-            reason = "the gold leaves the database as it was, so its state says nothing"
+            reason = "the gold leaves the database unchanged, so states cannot be used for grading"
             return Grade(False, "test_error", reason, None, gold.flags)
         with self._source.open(job.database, self._limits) as database:
             fault = prepare_prediction(database, job)
@@ -234,7 +232,7 @@ class ManagementGrader:
                 return broken("the state after the clean-up", expected)
         for state in (worked, expected):
             if fault_text := unreadable(state):
-                return Grade(False, "infra_error", f"the gold's state is out of reach: {fault_text}")
+                return Grade(False, "infra_error", f"the gold's state cannot be read: {fault_text}")
         is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
         changed = changed_objects(start, worked)
         flags = () if changed else ("gold_changes_nothing",)
@@ -261,7 +259,7 @@ def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestR
 
 def _other_state(gold: _GoldState, returned: DatabaseState | QueryError) -> str:
     found = "" if isinstance(returned, QueryError) else first_difference(gold.state, returned)
-    return f"the test cases pass, but the state is another than the gold's: {found or 'it cannot be read'}"
+    return f"the test cases pass, but the state differs from the gold's: {found or 'it cannot be read'}"
 
 
 def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:

@@ -47,7 +47,7 @@ CASES = {
     "views that fail otherwise": (
         "CREATE VIEW v AS SELECT name FROM nowhere",
         "CREATE VIEW v AS SELECT name FROM elsewhere",
-        "v: fails otherwise than expected",
+        "v: fails with an unexpected error",
     ),
 }
 
