@@ -222,22 +222,22 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
     reasons = []
     if absent:
         count = len(chosen) - len(there_now)
-        reasons.append(f"{count} because their databases are missing ({', '.join(absent)})")
+        reasons.append(f"{count} because of missing databases ({', '.join(absent)})")
     if faults:
         said = "; ".join(f"{name}: {fault}" for name, fault in list(faults.items())[:_SHOWN])
-        reasons.append(f"{len(faults)} because `today` cannot replace the clock in them ({said})")
+        reasons.append(f"{len(faults)} because `today` cannot replace the clock ({said})")
         if not left or settings.instances:
             raise InputError(f"tasks cannot be played: {reasons[-1]}")
     if kept and len(kept) < len(left):
         how = "to play them without grading, set ungraded='include' or --ungraded include"
-        reasons.append(f"{len(left) - len(kept)} because they have no gold SQL ({how})")
+        reasons.append(f"{len(left) - len(kept)} because of missing gold SQL ({how})")
     notes = (
         [f"tasks are left out: {', '.join(reasons)}; {len(kept or left)} can be played"] if reasons else []
     )
     if not kept:
         notes.append(f"all {len(left)} tasks lack gold SQL, so they are played but not graded")
     if notes and settings.strict_data:
-        raise InputError(f"strict_data: {'; '.join(notes)}")
+        raise InputError(f"{'; '.join(notes)}. This is an error, because strict_data is set")
     return _cut(kept or left, tasks, settings), listed_notes + notes
 
 
