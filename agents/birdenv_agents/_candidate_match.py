@@ -55,8 +55,8 @@ def rank(
     candidate. Words that fewer candidates contain add more.
 
     Args:
-        candidates: the candidates.
-        wording: the request.
+        candidates: the candidates to sort.
+        wording: the text of the request.
         answers: the user's answers.
         rng: the random generator that breaks ties.
         complete: True if the request and the answers mention everything that the statement needs. Then a

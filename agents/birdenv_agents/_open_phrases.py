@@ -27,7 +27,7 @@ def open_phrases(request: str, notes: str) -> list[str]:
     their meaning is clear. Parts of longer phrases (single words, and the last two words) come last.
 
     Args:
-        request: the request.
+        request: the text of the request.
         notes: the schema and the external knowledge. This text may contain the request.
     """
     known = {word.lower() for word in _WORD.findall(_names(notes.replace(request, " ")))}

@@ -64,7 +64,7 @@ def read_bank(
     """Read a bank's phrases from a JSON file.
 
     Args:
-        path: the file.
+        path: the path of the JSON file.
         game: the name of the game.
         acts: the slots that phrases can use, keyed by dialogue act.
         needed: the acts that the bank must have phrases for.

@@ -329,13 +329,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--data", type=Path, default=shared_data(), help="folder with mini_dev and other public benchmarks"
-    )
+    parser.add_argument("--data", type=Path, default=shared_data(), help="folder with public benchmarks")
     parser.add_argument("--trained", type=Path, default=ROOT / "results" / "baselines" / "report.md")
-    parser.add_argument(
-        "--workers", type=int, default=2, help="number of predictions to grade at the same time"
-    )
+    parser.add_argument("--workers", type=int, default=2, help="number of predictions graded at once")
     parser.add_argument("--out", type=Path, help="file to write (default: print the page)")
     given = parser.parse_args(arguments)
     if not (given.data / "mini_dev" / "predictions").is_dir():

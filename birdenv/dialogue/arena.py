@@ -220,7 +220,7 @@ class Arena:
         """Return a new player for each seat of a dialogue, or None for a seat that the caller plays.
 
         Args:
-            dialogue: the dialogue.
+            dialogue: the dialogue to create players for.
             instance_id: the id of the dialogue's task.
             seed: the seed of the players' random generators.
             repeat: the index of the repetition of the task, from 0.

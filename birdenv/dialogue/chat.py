@@ -26,7 +26,7 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
     """Return a seat's actions as tool schemas, in the format of OpenAI's `tools` parameter.
 
     Args:
-        seat: the seat.
+        seat: the seat that declares the actions.
         names: the names of the actions to return; by default, all actions.
     """
     wanted = seat.kinds if names is None else tuple(names)

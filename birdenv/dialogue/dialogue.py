@@ -152,7 +152,7 @@ class Dialogue:
 
         Args:
             seat: the index of the seat that moves.
-            move: the move.
+            move: the move to play.
             time: the time of the move on the caller's clock, in seconds; by default, a step counter from 1.
             start_time: the time at which the player began the move, on the same clock.
 

@@ -128,7 +128,7 @@ class SurveyQuestion:
 
     Attributes:
         name: the key of the answer in the record.
-        text: the question.
+        text: the question as people read it.
         about: the subject of the question: `partner`, `self` or `dialogue`.
         scale: the number of steps on the rating scale, or 0 if the answer is free text.
         required: True if people must answer the question.

@@ -152,7 +152,7 @@ def record_episode(
     """Return the records of a finished episode.
 
     Args:
-        game: the game.
+        game: the game that was played.
         tasks: the tasks of the game.
         name: the id of the task.
         dialogue: the finished dialogue.

@@ -152,7 +152,7 @@ class LocalExGrader:
     the same SQL as a gold does not run at all.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.

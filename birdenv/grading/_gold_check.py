@@ -29,7 +29,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
     is also empty if the query cannot be analysed.
 
     Args:
-        sql: the query.
+        sql: the query to check.
         dialect: `sqlite` or `postgres`.
         gold: the result of the query.
         run: a function that runs SQL. It is called with a copy of the query that has a larger LIMIT and also

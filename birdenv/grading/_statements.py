@@ -116,7 +116,7 @@ class RowCollector:
     """A row sink that collects the rows of a prediction while its query runs (`ScannedDatabase.scan`).
 
     Args:
-        golds: the gold results.
+        golds: the results of the gold queries.
         most: number of rows to fetch in any case. After that, fetching continues only while some gold
             contains all the rows so far. None means to fetch all rows.
     """
@@ -165,7 +165,7 @@ class Statements:
     values that comparisons have computed from them.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         cache: the cache of results.
     """

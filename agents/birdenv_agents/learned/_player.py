@@ -88,10 +88,10 @@ class _PolicyPlayer:
 
 
 class LearnedPlayer(_PolicyPlayer):
-    """A player that draws its next dialogue act from the policy, and phrases it as in the transcripts.
+    """A player that draws its next dialogue act from the policy, and takes the words from the transcripts.
 
     Args:
-        policy: the policy.
+        policy: the trained policy.
         context: the game, the seat and the random generator.
         is_greedy: True to take the most likely act instead of drawing an act.
     """
@@ -124,7 +124,7 @@ class HybridPlayer(_PolicyPlayer):
     """A player whose policy chooses among the moves that the rule-based player proposes.
 
     Args:
-        policy: the policy.
+        policy: the trained policy.
         rules: the rule-based player.
         context: the game, the seat and the random generator.
         is_greedy: True to take the move with the highest score instead of drawing a move.

@@ -62,7 +62,7 @@ class PolicyFile(BaseModel):
         birdenv_policy: the version of the format.
         game: the name of the game.
         trained: facts about the training, such as the number of dialogues.
-        acts: the known acts.
+        acts: the dialogue acts in the training data.
         weights: for each part of an act (see `parts`), the weight of each feature of a view.
     """
 
@@ -129,7 +129,7 @@ def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
     """Return a matrix of zeros and ones that shows which known parts (columns) each act (row) has.
 
     Args:
-        acts: the acts.
+        acts: the acts to describe.
         places: the column of each known part.
     """
     found = np.zeros((len(acts), len(places)))

@@ -124,7 +124,7 @@ class RetrievalPlayer:
 
     Args:
         memory: the index of moves.
-        game: the game.
+        game: the game that is played.
         context: the seat, the task and the random generator.
     """
 

@@ -59,7 +59,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
     """Learn which act comes next in recorded dialogues, and write the policy to a file.
 
     Args:
-        transcripts: the dialogues.
+        transcripts: the dialogues to learn from.
         path: the policy file to write.
         seed: the seed for the order of the turns.
         progress: a function that is called with the finished share of the work, from 0 to 1.

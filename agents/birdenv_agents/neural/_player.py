@@ -57,7 +57,7 @@ class NeuralPlayer:
     """A player that draws words, or an action with its data, from the probabilities of a network.
 
     Args:
-        network: the network.
+        network: the trained network.
         context: the game, the seat, and the random generator.
         temperature: 1 to draw with the network's own probabilities, a lower value to favour likely tokens, or
             0 to take the most likely token.

@@ -53,7 +53,7 @@ def reinforce(
     network continues to infer the agreed division of things.
 
     Args:
-        game: the game.
+        game: the game to play.
         start: the file of the trained network.
         path: the file for the improved network.
         seed: the seed for choosing scenarios and for all random draws.

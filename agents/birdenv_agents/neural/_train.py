@@ -54,7 +54,7 @@ def train(
     at the end.
 
     Args:
-        transcripts: the dialogues.
+        transcripts: the dialogues to learn from.
         path: the file to write.
         seed: the seed for the initial weights and the order of the dialogues.
         progress: a function that is called with the finished share of the work, from 0 to 1.

@@ -149,7 +149,7 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Envi
 
     Args:
         folder: the folder of the databases.
-        tasks: the tasks.
+        tasks: the tasks to write to a task file.
         scratch: a folder for the task file.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"

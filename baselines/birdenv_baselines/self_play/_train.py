@@ -76,7 +76,7 @@ def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = 
     """Train each policy of a pair on its seat's reward, and return the mean reward of every 100 episodes.
 
     Args:
-        arena: the game.
+        arena: the game to play.
         pair: the policies; training changes their weights.
         episodes: the number of dialogues.
         seed: the seed for the task order and all decisions.

@@ -48,7 +48,7 @@ class Line:
     Attributes:
         policy: the name of the policy or of the algorithm.
         seeds: the number of trainings; 0 for a fixed policy.
-        earned: the mean return.
+        earned: the mean return per episode.
         low, high: the 95 % interval of the mean return.
         share: the mean return divided by the best reachable mean; None if the best mean is not known.
         questions: the mean number of questions per episode.
@@ -72,7 +72,7 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
     """Play the fixed policies on the episodes that the trained policies have played.
 
     Args:
-        split: the tasks.
+        split: the training and test tasks.
         test: the name of the test, from `split.tests`.
         trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, keyed by algorithm, with one
             entry for each seed.

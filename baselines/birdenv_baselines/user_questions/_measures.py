@@ -50,7 +50,7 @@ def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tupl
     """Measure questions with weights fitted to other tasks or other authors.
 
     Args:
-        examples: the questions.
+        examples: the questions to measure.
         by: what the groups consist of: "task" or "hand" (the questions' authors).
         folds: the number of groups to leave out in turn; the questions in the other groups are not measured.
     """

@@ -108,7 +108,7 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
     Args:
         part: the part to remove.
         examples: the features of `rows`, computed with all parts.
-        rows: the questions.
+        rows: the questions to measure.
         folds: the number of author groups to leave out in turn.
     """
     if not part.patches:

@@ -169,7 +169,7 @@ def play(
     In each round, the players of all seats that may act are asked once, in the order of the seats' indices.
 
     Args:
-        dialogue: the dialogue.
+        dialogue: the dialogue to play.
         players: the player of each seat; a seat with None is never asked.
         first: the index of the seat that begins each round.
         patience: the number of consecutive rounds without a move after which the dialogue ends as `silence`.

@@ -129,7 +129,7 @@ class PlayerSpec:
     """A player spec: text that names a player, such as `rule` or `module:factory:argument`.
 
     Attributes:
-        spec: the text.
+        spec: the player spec as text.
         group: the entry-point group that contains the name.
         game: the name of a game. Error messages list the players for this game or, if the name is empty, for
             all games.

@@ -60,7 +60,7 @@ def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: froze
     If the query has an unterminated quote, the key is the query itself with outer white space removed.
 
     Args:
-        sql: the query.
+        sql: the query to normalise.
         dialect: `sqlite` or `postgres`.
         level: the level, as described in the module's docstring.
         names: words in lower case that are names (not strings) even in double quotes.

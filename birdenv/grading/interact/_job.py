@@ -97,7 +97,7 @@ class GradingJob:
     Attributes:
         database: the id of the database.
         category: the category of the task: Query or Management.
-        gold: the gold statements.
+        gold: the gold SQL statements.
         conditions: the conditions for comparing rows.
         setup: SQL that puts a pristine copy into the task's starting state.
         base_gold: SQL that runs after `setup` in a follow-up, and puts the gold's copy into its starting

@@ -100,7 +100,7 @@ class _GoldState:
     """The state of the database that the gold of a Management task leaves.
 
     Attributes:
-        state: the state.
+        state: the schema and contents of the database.
         is_worked: whether this is the state before the clean-up.
         flags: the flags for grades.
         is_lasting: whether a second run leaves the same state, because no SQL in it reads the clock.

@@ -118,7 +118,7 @@ class GradingSettings:
     """The settings of a worker.
 
     Attributes:
-        source: the databases.
+        source: the location of the databases.
         limits: the limits on each statement.
         grader: the settings of the grader, or the name of a grader without settings.
     """

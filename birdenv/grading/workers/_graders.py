@@ -27,7 +27,7 @@ class ExGrader:
     alone and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: whether to remove everything around the SQL (`clean_sql`) before computing `ex` and the
             metrics.
@@ -233,7 +233,7 @@ def score_pairs(
 
     Args:
         pairs: the pairs, in any order.
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.

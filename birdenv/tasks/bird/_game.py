@@ -75,7 +75,7 @@ class BirdTasks(SqlTasks[BirdTask]):
     Attributes:
         settings: the settings used to load the tasks.
         grader: the grader for EX and the optional metrics.
-        data_folder: the database folder.
+        data_folder: the folder that contains the databases.
     """
 
     settings: BirdSettings

@@ -33,7 +33,7 @@ def grading_job(
     so follow-ups to Query tasks are graded in the same way.
 
     Args:
-        task: the task.
+        task: the task that the submission is for.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
@@ -97,7 +97,7 @@ def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | Non
     """Return the statements that prepare the system's own database for a phase. They include no gold SQL.
 
     Args:
-        task: the task.
+        task: the task that is played.
         profile: the protocol profile.
         accepted: the SQL that passed phase 1, or None in phase 1.
     """
@@ -182,7 +182,7 @@ class AgentDatabase:
         """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
-            sql: the statement.
+            sql: the statement that ran.
             count: the number that `show` returned in that process.
         """
         self._past.recall(sql, count)

@@ -167,7 +167,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
     """Return the task that a record describes, divided into a public part and a private part.
 
     Args:
-        record: the record.
+        record: the record from the task file.
         index: the index of the record in its file, from 0.
         notes: the notes about the task's database.
         dialect: the SQL dialect of the database.

@@ -33,7 +33,7 @@ class PastStatements:
         """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
-            sql: the statement.
+            sql: the statement that ran.
             count: the number that `ran` returned in that process. If more statements are recorded, only the
                 first `count` of them are kept.
         """

@@ -134,7 +134,7 @@ def not_executed(error: QueryError, error_text: bool = True) -> str:
     """Return the message that tells the system that a statement failed.
 
     Args:
-        error: the error.
+        error: the error that the database reported.
         error_text: True to include the database's message. The message is never included if the database
             engine itself failed, because it is then not about the SQL.
     """

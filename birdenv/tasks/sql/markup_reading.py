@@ -56,7 +56,7 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
     tool calls, as in the published scripts.
 
     Args:
-        text: the output.
+        text: the model's output.
         legal: the names of the actions that are possible now.
 
     >>> read_tool("I look. <execute_sql>SELECT 1</execute_sql>", ["execute_sql"])
