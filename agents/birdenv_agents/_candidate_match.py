@@ -51,12 +51,12 @@ def rank(
 ) -> list[str]:
     """Return the candidates sorted from the best to the worst fit.
 
-    A candidate scores for each of its words that occurs in the request or in an answer. A word that fewer
-    candidates contain scores more.
+    Each word of a candidate that also occurs in the request or in an answer adds to the score of the
+    candidate. Words that fewer candidates contain add more.
 
     Args:
-        candidates: the candidates.
-        wording: the request.
+        candidates: the candidates to sort.
+        wording: the text of the request.
         answers: the user's answers.
         rng: the random generator that breaks ties.
         complete: True if the request and the answers mention everything that the statement needs. Then a

@@ -25,12 +25,12 @@ _NUMBER: Final = re.compile(
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, with straight quotes and single spaces."""
+    """Return the text in lower case, with straight quotes and single spaces."""
     return re.sub(r"\s+", " ", text.lower().replace("’", "'").replace("`", "'")).strip()
 
 
 def with_digits(text: str) -> str:
-    """Return a text in lower case, with digits for numbers that are written in words.
+    """Return the text in lower case, with digits for numbers that are written in words.
 
     >>> with_digits("how about one hundred and twenty-five, or two grand?")
     'how about 125, or 2000?'

@@ -1,4 +1,4 @@
-"""Find the phrases in a request that may be ambiguous. A phrase is a run of content words."""
+"""Find the phrases in a request that may be ambiguous. A phrase is a sequence of content words."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _STOP = frozenset(
 def open_phrases(request: str, notes: str) -> list[str]:
     """Return the phrases in a request that may be ambiguous, most ambiguous first.
 
-    A phrase is a run of content words. Phrases whose words all occur in `notes` come later, because their
-    meaning is obvious. Parts of longer phrases (single words, and the last two words) come last.
+    A phrase is a sequence of content words. Phrases whose words all occur in `notes` come later, because
+    their meaning is clear. Parts of longer phrases (single words, and the last two words) come last.
 
     Args:
-        request: the request.
+        request: the text of the request.
         notes: the schema and the external knowledge. This text may contain the request.
     """
     known = {word.lower() for word in _WORD.findall(_names(notes.replace(request, " ")))}

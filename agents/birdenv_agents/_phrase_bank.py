@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by dialogue act and attribute, for a player to draw from at random.
+    """A collection of phrases from which a player draws at random, by dialogue act and attribute.
 
     A phrase is repeated only after all other phrases for the same act and attribute have been used.
     """
@@ -46,7 +46,7 @@ class PhraseBank:
         """Return a random phrase for an act, with its slots filled.
 
         If no phrase is about the attribute `about`, a phrase that fits any attribute is used or, failing
-        that, a phrase about another attribute.
+        that, a phrase about a different attribute.
         """
         known = (key for key in ((act, about), (act, None)) if key in self._phrases)
         key = next(known, None) or next(key for key in self._phrases if key[0] == act)
@@ -64,9 +64,9 @@ def read_bank(
     """Read a bank's phrases from a JSON file.
 
     Args:
-        path: the file.
+        path: the path of the JSON file.
         game: the name of the game.
-        acts: the slots that the phrases for each act can use, by the act's name.
+        acts: the slots that phrases can use, keyed by dialogue act.
         needed: the acts that the bank must have phrases for.
 
     Raises:
@@ -82,11 +82,11 @@ def read_bank(
             raise InputError(f"{where} needs a `text`")
         act = phrase.get("act")
         if not isinstance(act, str) or act not in acts:
-            raise InputError(f"{where}: unknown act {act!r}; known: {', '.join(acts)}")
+            raise InputError(f"{where}: unknown act {act!r}; the acts are {', '.join(acts)}")
         wrong = sorted(set(_SLOT.findall(phrase["text"])) - acts[act])
         if wrong:
             known = ", ".join(sorted(acts[act])) or "none"
-            raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots: {known}")
+            raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots are {known}")
     lacking = [act for act in needed if not any(phrase["act"] == act for phrase in phrases)]
     if lacking:
         raise InputError(f"{path}: there is no phrase for `{lacking[0]}`")

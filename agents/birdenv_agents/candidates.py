@@ -55,8 +55,8 @@ def _of_sql(context: PlayerContext) -> PlayerContext:
         )
     if context.tasks and not any(getattr(task, "candidates", ()) for task in context.tasks):
         warnings.warn(
-            "no task of this file has candidate statements, among which random, never-asks and asks-first "
-            f"choose: they submit {NOTHING}",
+            "no task in this file has candidate statements for random, never-asks and asks-first to choose "
+            f"from, so they submit {NOTHING}",
             stacklevel=2,
         )
     return context

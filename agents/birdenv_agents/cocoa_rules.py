@@ -106,11 +106,13 @@ def phrases(argument: str, context: PlayerContext) -> Player:
     """Return a scripted partner whose words come from a phrase bank (`phrases:FILE`).
 
     Raises:
-        InputError: there is no bank, or the bank is for another game or lacks a required act.
+        InputError: there is no bank, or the bank is for a different game or lacks a required act.
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:
-        raise InputError(f"phrases:FILE needs a bank of phrases, and plays only {' and '.join(_ACTS)}")
+        raise InputError(
+            f"phrases:FILE needs a file with a phrase bank, and plays only {' and '.join(_ACTS)}"
+        )
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:

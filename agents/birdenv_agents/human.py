@@ -50,8 +50,8 @@ def human(argument: str, context: PlayerContext) -> Terminal:
 class Terminal:
     """A person at the terminal, who sees the dialogue and types moves.
 
-    A move is a command and its argument. SQL may have several lines; `;` at the end of a line, or an empty
-    line, ends the SQL. A line without a command is a question if questions are possible.
+    A move is a command and its argument. SQL can have several lines; it ends with an empty line, or with `;`
+    at the end of a line. A line without a command is a question if questions are possible.
     """
 
     def __init__(self, seat: Seat) -> None:

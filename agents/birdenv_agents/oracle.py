@@ -15,7 +15,7 @@ __all__ = ["oracle"]
 
 @plays("bird", "c-interact", "a-interact")
 def oracle(argument: str, context: PlayerContext) -> Oracle:
-    """Return a player that submits the gold SQL. `context.brief` must be the private half of the task.
+    """Return a player that submits the gold SQL. `context.brief` must be the private part of the task.
 
     Raises:
         InputError: the game has no gold SQL.

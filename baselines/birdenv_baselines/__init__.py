@@ -1,1 +1,1 @@
-"""Baselines to compare with: trained policies, the best reachable return, speed, and a results page."""
+"""Baselines for comparison: trained policies, the best reachable return, speed, and a results page."""

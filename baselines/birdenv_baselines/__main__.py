@@ -27,7 +27,7 @@ app = typer.Typer(
     help=__doc__,
 )
 
-_Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of all trainings.")]
+_Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for all trained policies.")]
 _DEFAULT = Path("results/baselines")
 
 
@@ -36,7 +36,7 @@ def train(
     algo: Annotated[str, typer.Option("--algo", help="maskable-ppo, ppo or dqn.")] = "maskable-ppo",
     env: Annotated[str, typer.Option("--env", help="Id of the environment.")] = ENVIRONMENT,
     held_out: Annotated[str, typer.Option("--held-out", help="The database to test on later.")] = "coop",
-    seed: Annotated[int, typer.Option("--seed", help="Seed of network, episodes and decisions.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for network, episodes and decisions.")] = 0,
     steps: Annotated[
         int, typer.Option("--steps", min=1, help="Number of steps in all environments together.")
     ] = 400_000,
@@ -49,7 +49,7 @@ def train(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Folder of `birdenv data generate` (default: generated once)."),
+        typer.Option("--data", help="Folder from `birdenv data generate` (default: generated once)."),
     ] = None,
     output: _Output = _DEFAULT,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
@@ -70,14 +70,14 @@ def train(
 @app.command()
 def evaluate(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of trainings (default: all below --output).")
+        list[Path] | None, typer.Argument(help="Folders of trained policies (default: all in --output).")
     ] = None,
     output: _Output = _DEFAULT,
     policy: Annotated[
         Path | None,
         typer.Option(
             "--policy",
-            help="Instead: a model saved by an algorithm of Stable-Baselines3. Loading it runs its code.",
+            help="Evaluate this model saved by Stable-Baselines3 instead. Loading it runs its code.",
         ),
     ] = None,
     algo: Annotated[
@@ -95,7 +95,7 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", help="With --policy: folder of `birdenv data generate` (default: generated once)."
+            "--data", help="With --policy: folder from `birdenv data generate` (default: generated once)."
         ),
     ] = None,
 ) -> None:

@@ -40,7 +40,7 @@ AGENTS: Final = ("never-asks", "asks-first", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A published system, and which questions it answers correctly under strict and BIRD's comparison."""
+    """A published system, and which questions it answers correctly by the strict and by BIRD's comparison."""
 
     name: str
     strict: tuple[bool, ...]
@@ -267,7 +267,7 @@ def fidelity(shared: Path, folder: Path) -> list[str]:
 
 
 def origin(shared: Path, command: str) -> list[str]:
-    """Return the section about the origin of the figures: commit, machine, and input files."""
+    """Return the section about how the results were produced: commit, machine, and input files."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True).stdout.strip()
@@ -329,9 +329,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, default=shared_data(), help="folder with mini_dev and the like")
+    parser.add_argument("--data", type=Path, default=shared_data(), help="folder with public benchmarks")
     parser.add_argument("--trained", type=Path, default=ROOT / "results" / "baselines" / "report.md")
-    parser.add_argument("--workers", type=int, default=2, help="number of answers graded at the same time")
+    parser.add_argument("--workers", type=int, default=2, help="number of predictions graded at once")
     parser.add_argument("--out", type=Path, help="file to write (default: print the page)")
     given = parser.parse_args(arguments)
     if not (given.data / "mini_dev" / "predictions").is_dir():

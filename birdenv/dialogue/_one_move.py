@@ -1,4 +1,4 @@
-"""A lock that allows only one move at a time in an episode, and threads for async callers' moves."""
+"""A lock that allows only one move at a time in an episode, and threads for the moves of async callers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OneMove:
     def __enter__(self) -> None:
         """Take the lock, or raise `InputError` if another move is under way."""
         if not self._taken.acquire(blocking=False):
-            raise InputError("another move is under way in this episode: wait for its step")
+            raise InputError("another move is under way in this episode: wait until it is finished")
 
     def __exit__(self, *exc: object) -> None:
         self._taken.release()
@@ -47,10 +47,12 @@ class OneMove:
     async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
         """Play a move without blocking the event loop, and return the result of `play`.
 
+        `play` is called as `play(thread, *arguments)`. To run a function in a separate thread, it awaits
+        `thread(function, ...)`. The function sees the caller's context variables. If the caller is cancelled,
+        a running function still finishes, and other moves are refused until then.
+
         Args:
-            play: called as `play(thread, *arguments)`. To run a function in a separate thread, `play` awaits
-                `thread(function, ...)`. The function sees the caller's context variables. If the caller is
-                cancelled, a running function still finishes, and other moves are refused until then.
+            play: a coroutine function that plays the move.
             *arguments: additional arguments for `play`.
 
         Raises:

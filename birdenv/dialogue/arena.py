@@ -142,7 +142,7 @@ class Arena:
         self.close()
 
     def close(self) -> None:
-        """Release the tasks, and close their databases if no other arena uses the same tasks."""
+        """Release the tasks, and close their databases if no other arena uses them."""
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
@@ -174,7 +174,7 @@ class Arena:
             rules.close()
 
     def prompt(self, instance_id: str, *, markup: bool = False) -> str:
-        """Return the first message to a model: the instruction and, if `markup` is true, how to write a move.
+        """Return the first message to a model: the instruction and, with `markup`, how to use the markup.
 
         Raises:
             InputError: there is no such task, or the game has no markup.
@@ -183,11 +183,11 @@ class Arena:
         if not markup:
             return instruction
         if not self.game.markup_help:
-            raise InputError(f"{self.game.name} has no markup: models play it by tool calls")
+            raise InputError(f"{self.game.name} has no markup: models play it with tool calls")
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return a training dataset, with one row of public facts for each task.
+        """Return a training dataset that contains only public data, with one row for each task.
 
         Each row has `id`, `prompt` (see the method `prompt`), `tools` (empty with `markup`), and the facts
         about the task that the game declares, such as `database` and `difficulty` for SQL games.
@@ -220,10 +220,10 @@ class Arena:
         """Return a new player for each seat of a dialogue, or None for a seat that the caller plays.
 
         Args:
-            dialogue: the dialogue.
+            dialogue: the dialogue to create players for.
             instance_id: the id of the dialogue's task.
             seed: the seed of the players' random generators.
-            repeat: the number of this episode among the repeats of its task, from 0.
+            repeat: the index of the repetition of the task, from 0.
             but: the index of a seat that gets no player because the caller plays it.
             models: the language models of the run.
         """
@@ -306,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names in a list, and the number of remaining names, as text."""
+    """Return text that lists the first few names and states how many more there are."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

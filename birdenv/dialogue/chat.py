@@ -1,6 +1,6 @@
 """Conversion between dialogues and the chat messages and tool calls of language models.
 
-Messages and tools may have the formats of several APIs: chat completions, Responses, Anthropic and MCP.
+Supported formats are those of chat completions, the Responses API, the Anthropic API and MCP.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
     """Return a seat's actions as tool schemas, in the format of OpenAI's `tools` parameter.
 
     Args:
-        seat: the seat.
+        seat: the seat that declares the actions.
         names: the names of the actions to return; by default, all actions.
     """
     wanted = seat.kinds if names is None else tuple(names)
@@ -111,7 +111,7 @@ class MessageLog:
         self._seat = seat
 
     def write(self, move: Move, message: Any, turn: int) -> None:
-        """Add the message in which a model made a move, or a tool call for a move that has no message."""
+        """Add a move, as the chat message that a model wrote or, if there is none, as a tool call."""
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
@@ -152,9 +152,9 @@ class ToolCall(NamedTuple):
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     """Read the move in a model's message.
 
-    The message must have exactly one entry in `tool_calls`; an entry by itself, or its `function` by itself,
-    is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must fit
-    the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
+    The message must have exactly one entry in `tool_calls`. An entry without a message, or its `function`
+    alone, is also accepted. The `arguments` must be an object, or JSON text that contains an object, and must
+    fit the action. A message that has no tool calls becomes the move `no_call`, and any other invalid message
     becomes the move `malformed`. Both moves have the text of the message as data.
     """
     call = _only_call(message)
@@ -237,7 +237,7 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
     if form == "responses":
         return [{"type": "function", **function, "strict": False} for function in functions]
     if form not in ("anthropic", "mcp"):
-        raise ValueError(f"unknown form {form!r}; known: chat, responses, anthropic, mcp")
+        raise ValueError(f"unknown form {form!r}; the forms are chat, responses, anthropic and mcp")
     key = "inputSchema" if form == "mcp" else "input_schema"
     return [
         {"name": each["name"], "description": each["description"], key: each["parameters"]}
@@ -267,8 +267,8 @@ def as_chat_message(message: Any) -> Mapping[str, Any]:
     if isinstance(found, list | tuple) and found and all(_is_item(item) for item in found):
         return _joined(found)
     raise TypeError(
-        f"expected a model's message with tool calls, got {type(message).__name__}: give a chat message as a "
-        "dict, what the OpenAI or Anthropic SDK returned, or its list of items; plain text goes to say()"
+        f"expected a model's message with tool calls, got {type(message).__name__}: pass a chat message as a "
+        "dict, an object from the OpenAI or Anthropic SDK, or its list of items; pass plain text to say()"
     )
 
 

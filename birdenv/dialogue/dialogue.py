@@ -96,7 +96,7 @@ class Dialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over; an empty string while it is running."""
+        """Return the reason why the dialogue is over, or an empty string while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:
@@ -132,11 +132,11 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Skip the first `after` events that a seat has seen, and return the later events, oldest first."""
+        """Return the events that a seat has seen, oldest first, except the first `after` events."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Skip the first `after` events of a seat, and return the text of all later messages to it.
+        """Return the text of all messages to a seat, except those in the first `after` events that it saw.
 
         The second value is the sender of the last message.
         """
@@ -147,12 +147,12 @@ class Dialogue:
     ) -> Event:
         """Play a move, and return the event that was logged for it.
 
-        A bad move raises no error: a move that is illegal, malformed or out of turn is logged as refused, and
-        the protocol decides what it costs.
+        A move that is illegal, malformed or out of turn raises no error. It is logged as refused, and the
+        rules of the game determine the cost.
 
         Args:
             seat: the index of the seat that moves.
-            move: the move.
+            move: the move to play.
             time: the time of the move on the caller's clock, in seconds; by default, a step counter from 1.
             start_time: the time at which the player began the move, on the same clock.
 
@@ -330,7 +330,7 @@ def replay(
     Args:
         rules: new rules for the same task, before any moves.
         events: the recorded events. Events that are not moves are skipped.
-        before: called before each event, with the event and the dialogue in its current state.
+        before: a function that is called before each event, with the dialogue so far and the event.
         noted: the value of `Rules.noted` that was recorded after each event. If an event has no such value,
             its SQL runs again.
     """

@@ -23,11 +23,11 @@ _DIGITS: Final = 10  # sums of rewards are rounded to this number of decimals
 
 
 class Episode:
-    """An episode in which the caller plays one seat. Text that a model wrote never raises an error.
+    """An episode in which the caller plays one seat. Output from a model never raises an error.
 
     If the infrastructure or the player of another seat fails, the episode ends: the step is `void`, and
-    `error` describes the failure. A second move raises `InputError` while another move is under way. If a
-    call to `aact`, `acall` or `asay` is cancelled, its move is still played to the end.
+    `error` describes the failure. A move raises `InputError` while another move in the same episode is under
+    way. If a call to `aact`, `acall` or `asay` is cancelled, its move is still played to the end.
 
     Attributes:
         instance_id: the id of the task.
@@ -114,7 +114,7 @@ class Episode:
 
     @property
     def status(self) -> str:
-        """Return why the episode is over; an empty string while it is running."""
+        """Return the reason why the episode is over, or an empty string while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
@@ -157,7 +157,8 @@ class Episode:
             data: the data of the action (see `Action`).
 
         Raises:
-            InputError: the episode is over, another move is under way, or a question waits for `answer`.
+            InputError: the episode is over, another move is under way, or a question must be answered first
+                (see `answer`).
         """
         with self._one_move(made_by_caller=True):
             return self._play(Move(action, data))
@@ -196,14 +197,14 @@ class Episode:
         """
         with self._one_move():
             if self._asked is None:
-                raise InputError("no question is waiting for an answer")
+                raise InputError("there is no question to answer: call act(), call() or say()")
             seat, self._asked = self._asked, None
             view = self._dialogue.view(seat)
             self._apply(seat, Move(view.legal[0] if view.legal else "answer", text))
             return self._result(malformed=False)
 
     def stop(self, status: str = "stopped") -> None:
-        """End a running episode as truncated, with the reason as its status."""
+        """End a running episode as truncated, and set its status to `status`."""
         with self._one_move():
             self._dialogue.stop(status)
 
@@ -217,7 +218,7 @@ class Episode:
             InputError: the episode is not over yet. Call `stop` to end it.
         """
         if not self.done:
-            raise InputError("the episode is not over: play it to its end, or stop() it")
+            raise InputError("the episode is not over: play it to its end, or call stop()")
         names = list(self._names)
         names[self._seat] = agent
         used = [None if player is None else usage_of(player) for player in self._players]
@@ -300,7 +301,7 @@ class Episode:
 
     def _play(self, move: Move, message: Any = None, *, malformed: bool = False) -> Step:
         if self._dialogue.is_over:
-            raise InputError("the episode is over: start another one")
+            raise InputError("the episode is over: start a new one")
         if self._asked is not None:
             raise InputError("another seat has to answer a question first: call answer()")
         self._turns += 1

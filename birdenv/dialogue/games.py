@@ -28,7 +28,7 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The command-line option for a setting, if the default option for its name and type does not fit.
+    """The command-line option for a setting, which replaces the default option for its name and type.
 
     The annotation of the setting contains its option: `Annotated[int, Option(("--limit", "-n"))]`.
 
@@ -103,7 +103,7 @@ class TaskList:
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the first fields of an episode's public record, which are known before it starts."""
+        """Return the fields of an episode's public record that are known before the episode starts."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
@@ -115,7 +115,7 @@ class TaskList:
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return the facts about the data and its databases for `config.json`."""
+        """Return the entries for `config.json` that describe the data and the databases."""
         return {}
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class SurveyQuestion:
 
     Attributes:
         name: the key of the answer in the record.
-        text: the question.
+        text: the question as people read it.
         about: the subject of the question: `partner`, `self` or `dialogue`.
         scale: the number of steps on the rating scale, or 0 if the answer is free text.
         required: True if people must answer the question.
@@ -154,7 +154,7 @@ class Game:
         seats: the seats of the game. The position of a seat is its index.
         settings: the class of the game's settings.
         tasks: a function that loads the tasks for given settings.
-        title: a line that describes the game to people.
+        title: a one-line description of the game for people.
         study_title: the title of the pages that study participants see.
         evaluated: the index of the evaluated seat.
         players: the specs of the default players in the other seats, keyed by the index of the seat.
@@ -163,9 +163,9 @@ class Game:
         markup_help: the text that tells a model how to write a move in the game's markup.
         record_model: the class that describes a record in a data file; None if the game has no data files.
         survey: the questions that people answer after an episode.
-        measures: what run summaries and comparisons measure; by default, the mean reward.
+        measures: the metrics in run summaries and comparisons; by default, the mean reward.
         display: the parts of a recorded episode to show in addition to the dialogue.
-        with_people: the default settings that differ when a person plays a seat, keyed by seat name.
+        with_people: the settings that have different defaults if a person plays a seat, keyed by seat name.
     """
 
     name: str
@@ -199,7 +199,7 @@ class Game:
             return seat
         if isinstance(seat, str) and seat in self.seat_names:
             return self.seat_names.index(seat)
-        raise InputError(f"{self.name} has no seat {seat!r}; its seats: {', '.join(self.seat_names)}")
+        raise InputError(f"{self.name} has no seat {seat!r}; its seats are {', '.join(self.seat_names)}")
 
 
 _registered: dict[str, Game] = {}
@@ -249,7 +249,7 @@ def _imported(spec: str) -> Game:
         if error.name != module:
             raise InputError(f"game {spec!r} cannot be imported: {error}") from None
         raise InputError(
-            f"game {spec!r}: module {module!r} is not installed, and is not in this folder either"
+            f"game {spec!r}: module {module!r} is neither installed nor in this folder"
         ) from None
     except Exception as error:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None
@@ -261,10 +261,10 @@ def _imported(spec: str) -> Game:
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game with the given values, keyed by name, and otherwise the defaults.
+    """Return a game's settings, with defaults for all settings that `values` does not contain.
 
     Raises:
-        InputError: a name or a value is not valid; the message lists the valid names or values.
+        InputError: a name or a value in `values` is not valid; the message lists the valid names or values.
     """
     check_names(game.settings, game.name, values)
     return game.settings(**values)

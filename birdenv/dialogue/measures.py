@@ -1,6 +1,6 @@
-"""Declarations of what a game measures, and of the parts of its episodes that people see.
+"""Declarations of a game's metrics, and of the parts of an episode that people see.
 
-`Game.measures` declares how a run's figures are computed from its episode records; `birdenv.runs` adds
+`Game.measures` declares how the metrics of a run are computed from its episode records; `birdenv.runs` adds
 intervals, tables and files. `Game.display` declares the parts of an episode that appear in `birdenv show` and
 on the pages of `birdenv.report`. Neither package depends on any game.
 """
@@ -26,7 +26,7 @@ UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error",
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric computed from the public record of each episode. A run's figure is the mean over its episodes.
+    """A metric computed from the public record of each episode, and averaged over the episodes of a run.
 
     Two measures are equal only if they share the same `value` function, so create each measure once, at
     module level.
@@ -34,21 +34,22 @@ class Measure:
     Attributes:
         name: the key in `overall.json`.
         title: the name in tables.
-        value: returns an episode's figure, given its record, or None if the episode does not count.
-        is_rate: True if an episode's figure is 0 or 1; otherwise, it lies between `least` and `most`.
+        value: a function that returns the value for an episode, given its record, or None if the episode does
+            not count.
+        is_rate: True if the value for an episode is 0 or 1; otherwise, it lies between `least` and `most`.
         over: the episodes in the mean: `rated` to exclude episodes with a status in `UNRATED`, `all` to
             include all episodes.
-        by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also plots the figure for each group, on a scale from 0 to 1.
-        compared: True if `birdenv compare` compares runs by this figure. A rate then also has pass^k and
+        by_group: True if the mean is also computed for each group of tasks.
+        drawn: True if the summary also plots the mean for each group, on a scale from 0 to 1.
+        compared: True if `birdenv compare` compares runs by this measure. A rate then also has pass^k and
             pass@k.
-        least: the minimum figure for an episode.
-        most: the maximum figure for an episode.
-        silent: a phrase for the episodes for which `value` returns None, used in a note on their number;
-            empty for no note.
-        note: a remark that readers need to understand the figure.
-        less_is_better: True if smaller figures are better.
-        headline: True if the first screen of a summary shows the figure.
+        least: the minimum value for an episode.
+        most: the maximum value for an episode.
+        silent: a phrase that describes the episodes for which `value` returns None, used in a note on their
+            number; empty for no note.
+        note: a remark that helps readers to understand the measure.
+        less_is_better: True if smaller values are better.
+        headline: True if the first screen of a summary shows the measure.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Details:
 
     Attributes:
         figures: additional entries for `overall.json`.
-        lines: lines of text about these figures, to show after the table of measures.
+        lines: lines of text about these entries, to show after the table of measures.
         notes: sentences to show at the end of the summary.
         screen: additional lines for the first screen of the summary, keyed by topic.
         reference: the exact lines that the reference implementation would print.
@@ -92,16 +93,19 @@ class GameMeasures:
 
     Attributes:
         measures: the measures of every run, in display order.
-        optional: returns the measures that only some runs have, given the public records of a run.
-        groups: returns the names of the groups that a task belongs to, keyed by kind of group. The arguments
-            are the public and the private record of an episode; if there is no private record, it is empty.
+        optional: a function that returns the measures that only some runs have, given the public records of a
+            run.
+        groups: a function that returns the names of the groups that a task belongs to, keyed by kind of
+            group. The arguments are the public record and the private record (possibly empty) of an episode.
         group_titles: the title of the table for each kind of group, such as `By difficulty`.
         group_order: the names of groups that come first in a table, in this order. Other groups follow,
             sorted by name.
-        clusters: the kind of group in which tasks resemble each other, such as `database`. Intervals are also
-            computed by resampling these groups instead of single tasks. None for no such intervals.
-        details: returns everything else in the summary, given the public and the private records of a run.
-        settings: the fields in `config.json` that the summary repeats, because figures depend on them.
+        clusters: the kind of group in which tasks resemble each other, such as `database`. Additional
+            intervals are then computed by resampling these groups instead of single tasks. None for no such
+            intervals.
+        details: a function that returns the rest of the summary, given the public and private records of a
+            run.
+        settings: the fields in `config.json` that the summary repeats, because the measures depend on them.
     """
 
     measures: tuple[Measure, ...]
@@ -193,7 +197,7 @@ def _request(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """Functions that extract, from an episode's records, what pages show in addition to the dialogue.
+    """Functions that return what pages show about an episode in addition to the dialogue.
 
     Most functions take the public record of an episode; some also take its private record.
 

@@ -1,4 +1,4 @@
-"""Moves, the views that players base them on, and the events and steps that result from them."""
+"""Moves, the views in which players see an episode, and the events and steps that result from moves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Event(NamedTuple):
     """A logged move, with the fields of CoCoA's event files.
 
     Attributes:
-        agent: the index of the seat that moved, or `HOUSE`.
+        agent: the index of the seat that moved, or `HOUSE` if birdenv logged the event itself.
         time: the time of the move: a step counter from 1, or seconds on the caller's clock. The time
             increases with every event.
         action: the name of the action.
@@ -69,8 +69,8 @@ class Move(NamedTuple):
     Attributes:
         action: the name of the action.
         data: the data of the action, as a JSON value; None if the action has no fields.
-        trace: an explanation of the move, such as the annotation that an answer is based on; None for no
-            explanation. Only the private record contains the trace; no seat sees it.
+        trace: an explanation of the move, such as the annotation that an answer is based on; None if there is
+            no explanation. Only the private record contains the trace; no seat sees it.
     """
 
     action: str

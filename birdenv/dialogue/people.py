@@ -1,8 +1,8 @@
 """The text and panels that web pages show to a person in a seat.
 
-A game declares the text with its seats (`Seat.words`). Its rules say how much the person can still do
-(`Rules.left_in_words`), and what the page shows beside the conversation (`Rules.panels`). The pages
-themselves do not depend on any game.
+A game declares the text with its seats (`Seat.words`). Its rules provide the text that states how much the
+person can still do (`Rules.left_in_words`), and the panels beside the conversation (`Rules.panels`). The
+pages themselves do not depend on any game.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ class ActionWords:
         hint: one sentence that says what the action is for.
         place: the part of the page that offers the action. By default, natural language goes to the text box
             and code to the editor, and other actions have a separate button.
-        done: the report of the action in the conversation. If the action has a text, the report follows the
-            person's name ("ran this SQL"). Otherwise, it is a separate line in which `{field}` stands for the
-            value of a field; people who may not see the value read only the part before the colon.
+        done: the text that reports the action in the conversation. If the action has a text, the report
+            follows the person's name ("ran this SQL"). Otherwise, the report is a separate line, and
+            `{field}` stands for the value of a field. People who must not see the value read only the part
+            before the colon.
         fields: the labels of the action's fields, keyed by name.
         question: the question that the person must confirm before the action; empty if the action needs no
             confirmation, because it can be undone or repeated.
@@ -49,10 +50,9 @@ class SeatWords:
         actions: the text for each action, keyed by action name.
         voices: the names that people see for message senders, keyed by the sender's name in the game.
         ends: sentences about how the conversation ended, keyed by the final status of the episode.
-        points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
-            nothing to people.
-        replies: pairs of phrases: a phrase from the game's messages, which are written for programs, and the
-            phrase that people read instead.
+        points: a sentence about the reward, with `{points}` in place of the number; empty to hide the reward.
+        replies: replacements for phrases in the game's messages. Each is a pair of the phrase that programs
+            read and the phrase that people read.
     """
 
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class SeatWords:
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:
-        """Return a message from the game, reworded for people."""
+        """Return a message from the game with the replacements in `replies`."""
         for programs, people in self.replies:
             text = text.replace(programs, people)
         return text
@@ -94,8 +94,9 @@ class Panel:
         text: the text; empty for no text.
         columns: the names of a table's columns; empty for no table.
         rows: the rows of the table.
-        action: the name of an action that chooses one row: its only field is an `item`, and the rows are the
-            seat's choices, in the same order. Each row has a button for the action. Empty for no such action.
+        action: the name of an action that chooses one row, and for which each row has a button; empty for no
+            such action. The only field of the action is an `item`, and the rows are the seat's choices in the
+            same order.
         actions: the names of other actions with buttons in this panel.
         tables: the tables of a database, which people can browse and search.
         entries: pairs of a name and its text, which people can browse and search.

@@ -59,7 +59,7 @@ class Example:
     def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
         """Return the dialogue in the format of annotation tools such as Potato, as turns and as one text.
 
-        Refused moves are left out, and so is the event that birdenv logged to end the dialogue.
+        The result excludes refused moves, and the event that birdenv logs when it ends a dialogue.
 
         Args:
             seats: the names of the seats.
@@ -152,7 +152,7 @@ def record_episode(
     """Return the records of a finished episode.
 
     Args:
-        game: the game.
+        game: the game that was played.
         tasks: the tasks of the game.
         name: the id of the task.
         dialogue: the finished dialogue.
@@ -195,7 +195,10 @@ def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records with an added field: its number among the repeats of the task."""
+    """Return copies of an episode's records with the field `repeat`, the number of the episode.
+
+    Episodes of the same task are numbered from 0. The number is also appended to the id of the transcript.
+    """
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()

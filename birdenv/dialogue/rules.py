@@ -40,7 +40,7 @@ class Reply:
 class Rules(ABC):
     """The rules of a game, and the state of one episode. Subclass it to define a game.
 
-    Rules use no threads and no clock, and no random numbers except those that they get on creation. Only a
+    Rules must not use threads, clocks, or random numbers other than those that they get on creation. Only a
     `Dialogue` may call methods that change the state.
 
     Attributes:
@@ -170,7 +170,7 @@ class Rules(ABC):
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return the durations that were measured in the episode, keyed by name, in seconds."""
+        """Return the measured durations in seconds, keyed by name."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
@@ -178,9 +178,9 @@ class Rules(ABC):
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return an ending for an error message that names the rules method that failed: ` in Guess.play`.
+    """Return the name of the method that raised an exception, in the form ` in Guess.play`.
 
-    The result is an empty string if the exception was not raised in a method of the rules.
+    The result ends an error message. It is empty if the exception was not raised in a method of the rules.
     """
     method, trace = "", error.__traceback__
     while trace is not None:

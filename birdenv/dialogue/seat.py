@@ -45,7 +45,7 @@ class Field:
         max_length: the maximum number of characters in a text.
         optional: True if the argument can be missing (null).
         empty: True if a text can be blank.
-        about: one sentence for tool descriptions; if it is empty, they describe the permitted values.
+        about: one sentence for tool descriptions; by default, a description of the permitted values.
     """
 
     name: str

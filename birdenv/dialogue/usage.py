@@ -1,4 +1,4 @@
-"""A player's model usage: its model calls, their tokens and their price (BIRD-Interact §5.2)."""
+"""The model usage of a player: number of calls, tokens and price (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Grade submitted SQL against gold SQL by a set of rules, on pristine databases.
+"""Grade submitted SQL against gold SQL on pristine databases.
 
     grader = ExGrader(SqliteSource("dev_databases"))
     verdict = grader.grade("superhero", ["SELECT count(*) FROM superhero"], "SELECT 750")
 
-Worker processes run the SQL and compare the rows, under limits. Verdicts depend on nothing else; in
-particular, they do not depend on the dialogue. Every verdict has a reason that may quote gold rows: show it
-in reports, but never to an agent. Any change that can affect a score increases `GRADER_VERSION`.
+Worker processes run the SQL and compare the rows, under limits on time and memory. A verdict depends only on
+the SQL, the data and the settings of the grader, and never on the dialogue. Its reason may quote gold rows:
+show it in reports, but never to an agent. Any change that can affect a score increases `GRADER_VERSION`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Remove everything around the SQL in a model's answer, without changing any token of the SQL.
 
 Cleaning removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
-end, and trailing semicolons and comments. The code fence may lack its opening line (if that was part of the
-prompt) or its closing line (if the answer was cut off).
+end, and trailing semicolons and comments. The opening line of a code fence can be missing (if the prompt
+contained it), and so can the closing line (if the answer was cut off).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Cleaned:
 
     Attributes:
         sql: the SQL that remains.
-        steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`. Each
-            occurs at most once, in the order of its first removal.
+        steps: the kinds of text that were removed (`bom`, `whitespace`, `code_fence`, `chat_tag`,
+            `semicolon`, `comment`), in the order of their first removal, without duplicates.
     """
 
     sql: str
@@ -57,10 +57,9 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Remove everything around the SQL in an answer: white space, code fence, chat tags and so on.
+    """Remove everything around the SQL in a model's answer, as described in the module's docstring.
 
-    The module's docstring has the whole list. Text longer than `LONGEST_SQL` is returned unchanged, because
-    no database runs it.
+    Text longer than `LONGEST_SQL` is returned unchanged, because no database runs it.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())

@@ -51,7 +51,7 @@ class ExVerdict:
         matched_gold: index of the gold that the prediction matched; None if it matched none. `gold_result`,
             `rows_gold`, `gold_empty`, `flags` and `expected` refer to the matched gold, or otherwise to the
             first gold that ran.
-        expected: the first row of the gold that the prediction lacks, as text.
+        expected: the first gold row that the prediction lacks, as text.
         returned: the first row of the prediction that the gold lacks, as text.
         metrics: the scores of the requested metrics, from 0 to 1. A grader that cleans answers uses the
             cleaned SQL.
@@ -106,8 +106,8 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
 def is_same(gold: GoldRows, pred: QueryResult) -> bool:
     """Return True if gold and prediction are known to have the same rows in the same order.
 
-    This quick check compares rows with `==`, and only if the rows are plain (`are_plain`), so that comparing
-    canonical forms would give the same result. False means that the rows may differ.
+    This is a quick check with `==` for plain rows (see `are_plain`). If it returns False, the results may
+    still agree.
     """
     return (
         not pred.truncated
@@ -152,7 +152,7 @@ class LocalExGrader:
     the same SQL as a gold does not run at all.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.

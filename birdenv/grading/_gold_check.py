@@ -1,6 +1,6 @@
 """Check whether a gold query would pass if it were submitted. If not, no system can solve the task.
 
-If the LIMIT of a gold query cuts through a tie, several results are right, and the engine returns any of
+If the LIMIT of a gold query cuts through a tie, several results are correct, and the engine may return any of
 them.
 """
 
@@ -29,11 +29,11 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
     is also empty if the query cannot be analysed.
 
     Args:
-        sql: the query.
+        sql: the query to check.
         dialect: `sqlite` or `postgres`.
         gold: the result of the query.
-        run: a function that runs a query. It is called with a version of the query that has a larger LIMIT,
-            and the sort keys as additional columns.
+        run: a function that runs SQL. It is called with a copy of the query that has a larger LIMIT and also
+            selects the sort keys.
     """
     with quiet_parser():
         probe = _probe(sql, dialect, gold.columns)
@@ -52,7 +52,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
             level = keys.count(keys[cut])
             more = " or more" if keys[-1] == keys[cut] and len(keys) >= probe.end + _LOOKED_BEYOND else ""
             what = "rows with equal sort keys" if probe.keys else "rows without an ORDER BY"
-            return f"LIMIT cuts a tie: {level}{more} {what}"
+            return f"the LIMIT cuts through a tie: {level}{more} {what}"
     return ""
 
 
@@ -110,8 +110,8 @@ class GoldCheck:
     """The result of running a gold query twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass. Keys are the comparison modes in which the two runs disagree,
-            `soft_f1`, or `gold` if the gold does not run.
+        failures: the reasons why the gold does not pass, keyed by comparison mode, by `soft_f1`, or by `gold`
+            if the gold fails to run.
         seconds: duration of the slower run, in seconds.
         rows: number of rows; None if the gold does not run.
         is_empty: whether the gold returned no rows, or only NULLs.

@@ -1,4 +1,4 @@
-"""Compute R-VES, a metric that rewards predictions that are as fast as the gold query.
+"""Compute R-VES, a metric that rewards predictions for running at least as fast as the gold query.
 
 The metric comes from BIRD mini-dev's `evaluation_ves.py`. R-VES depends on the machine: its authors say that
 it cannot be reproduced elsewhere, and advise measuring five times and keeping the highest value. Compare only

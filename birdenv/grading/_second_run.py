@@ -22,10 +22,10 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Run the `with` block while no other `alone` block of this user runs on this machine.
+    """Run the `with` block while no other `alone` block by the same user runs on this machine.
 
-    The block first waits for such blocks in other processes and threads to end. If the lock file cannot be
-    opened, it runs without waiting.
+    If a different process or thread is in an `alone` block, wait until that block ends. If the lock file
+    cannot be opened, run the block without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -44,7 +44,7 @@ def _open_lock(path: Path) -> int:
     lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if os.fstat(lock).st_uid != os.getuid():
         os.close(lock)
-        raise PermissionError(f"{path} belongs to somebody else")
+        raise PermissionError(f"{path} belongs to a different user")
     return lock
 
 
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """Return the limits for the second run, which double the time and leave the rest unchanged."""
+    """Return a copy of the limits with twice the time, for the second run."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 

@@ -1,9 +1,9 @@
 """Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
-A statement whose result is cached does not run. The rows of a prediction are fetched until the verdict is
-clear. A prediction with more rows than the gold can still agree by the set rule, or differ only in repeated
-rows, as long as the gold contains all its rows. Therefore, once as many rows have been fetched as the gold
-has, fetching stops at the first row that no gold contains.
+A statement whose result is cached does not run again. Rows of a prediction are fetched only until the verdict
+is certain. A prediction with more rows than the gold can still agree by the set rule, or differ only in
+repeated rows, if the gold contains each of these rows. Therefore, fetching stops early only if the prediction
+has more rows than the gold, and at least one row that no gold contains.
 
 `GoldRows` holds the rows of a gold query, and caches values that comparisons need.
 """
@@ -116,9 +116,9 @@ class RowCollector:
     """A row sink that collects the rows of a prediction while its query runs (`ScannedDatabase.scan`).
 
     Args:
-        golds: the gold results.
-        most: number of rows after which fetching stops as soon as no gold contains all the rows so far; None
-            to fetch all rows.
+        golds: the results of the gold queries.
+        most: number of rows to fetch in any case. After that, fetching continues only while some gold
+            contains all the rows so far. None means to fetch all rows.
     """
 
     def __init__(self, golds: Sequence[GoldRows], most: int | None) -> None:
@@ -133,7 +133,7 @@ class RowCollector:
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows. Return False, to stop fetching, if no gold contains all rows so far."""
+        """Add the next rows. Return False, which stops fetching, if no gold contains all the rows so far."""
         self._rows += rows
         if self._most is None or len(self._rows) <= self._most:
             return True
@@ -142,7 +142,10 @@ class RowCollector:
         return bool(self._open)
 
     def fetched(self, end: QueryResult, *, is_whole: bool) -> QueryResult:
-        """Return the received rows as the rows of `end`. They are truncated if they are not all its rows."""
+        """Return the collected rows as a result with the columns and duration of `end`.
+
+        The result is marked as truncated, and has at most `most` rows, unless `is_whole` is true.
+        """
         rows = self._rows if is_whole else self._rows[: self._most]
         return QueryResult(end.columns, rows, not is_whole, elapsed=end.elapsed, repeatable=end.repeatable)
 
@@ -158,11 +161,11 @@ _Gold: TypeAlias = GoldRows | QueryError
 class Statements:
     """A thread-safe runner for gold queries and predictions, which caches their results.
 
-    The results of the latest gold queries are kept regardless of their size, together with values that
-    comparisons have computed from them.
+    The results of the most recent gold queries stay in memory regardless of their size, together with the
+    values that comparisons have computed from them.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         cache: the cache of results.
     """
@@ -174,7 +177,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return everything that determines results on a database, for use in cache keys.
+        """Return the identity of a database, its engine and the limits, for use in cache keys.
 
         Raises:
             InputError: the database cannot be opened.

@@ -112,7 +112,7 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
     ("damage", "says"),
     [
         (lambda text: text[:200], "is not valid JSON|cut off"),
-        (lambda text: "[]", "is not a policy: make one with birdenv train-player"),
+        (lambda text: "[]", "is not a policy: train one with birdenv train-player"),
         (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
         (lambda text: text.replace('"counts":[', '"counts":[0,', 1), "greater than 0"),
         (lambda text: text.replace('"counts":[', '"counts":[1,', 1), "one number for each entry of data"),
@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_used_is_told(
     (tmp_path / "p.json").write_text(damage(policies["deal-or-no-deal"].read_text()))
     with pytest.raises(InputError, match=says):
         dialogues("deal-or-no-deal", f"learned:{tmp_path / 'p.json'}", 1, 0)
-    with pytest.raises(InputError, match="learned:FILE needs a policy: make one with birdenv train-player"):
+    with pytest.raises(InputError, match="learned:FILE needs a policy: train one with birdenv train-player"):
         dialogues("deal-or-no-deal", "learned", 1, 0)
 
 

@@ -151,11 +151,15 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
     assert not (tmp_path / "torn").exists()
     part = tmp_path / "torn.part"
     kept = part.read_bytes()
-    with pytest.raises(InputError, match="is incomplete, or was made from other dialogues or another seed"):
+    with pytest.raises(
+        InputError, match="is incomplete, or was made with different dialogues or a different seed"
+    ):
         trained(DEAL, tmp_path, "torn", seed=1, resume=True)
     for bad in (kept[:-100], b"", pickle.dumps(Path, protocol=2)):
         part.write_bytes(bad)
-        with pytest.raises(InputError, match=r"torn\.part is incomplete, or was made from other dialogues"):
+        with pytest.raises(
+            InputError, match=r"torn\.part is incomplete, or was made with different dialogues"
+        ):
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
@@ -195,7 +199,7 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
             read_network(path, DEAL)
 
     for content in (good[:-1], good[:20], b"", b"{}", pickle.dumps(Hostile()), b"\xff" * 64):
-        refused(r"is not a neural player \(.*\): make one with birdenv train-player GAME --kind", content)
+        refused(r"is not a neural player \(.*\): train one with birdenv train-player GAME --kind", content)
     torch.save({"weights": torch.ones(1)}, path)
     refused("is not a neural player")
     assert not (Path(sys.argv[0]).parent / "hacked").exists()
@@ -225,10 +229,10 @@ def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     with make_game(DEAL, limit=1) as arena:
         context = arena.context(arena.start(arena.ids[0]), arena.ids[0], 0)
     for argument in ("", "greedy:", "temperature=1:"):
-        with pytest.raises(InputError, match="needs a file of birdenv train-player --kind neural"):
+        with pytest.raises(InputError, match="needs a file from birdenv train-player --kind neural"):
             neural(argument, context)
     for number in ("x", "-1", "nan", "1e9"):
-        with pytest.raises(InputError, match="needs a file of birdenv"):
+        with pytest.raises(InputError, match="needs a file from birdenv"):
             neural(f"temperature={number}:f", context)
     for game in ("bird", "c-interact"):
         with make_game(game) as arena, Transcripts.__new__(Transcripts) as transcripts:

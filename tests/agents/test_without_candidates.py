@@ -24,7 +24,7 @@ def bare(demo: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("agent", ["random", "never-asks", "asks-first"])
 def test_data_without_candidates_is_told(demo: Path, bare: Path, agent: str) -> None:
-    with pytest.warns(UserWarning, match="no task of this file has candidate statements"):
+    with pytest.warns(UserWarning, match="no task in this file has candidate statements"):
         run_episodes("bird", agent, limit=1, data_file=str(bare), db_dir=str(demo))
 
 
@@ -32,5 +32,5 @@ def test_a_command_tells_it_in_one_line_without_the_place_in_the_code(demo: Path
     options = ("--agent", "random", "-n", "1", "-o", bare.parent / "runs")
     command = [sys.executable, "-m", "birdenv", "bird", *map(str, (bare, demo, *options))]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ran.stderr.startswith("Warning: no task of this file has candidate statements")
+    assert ran.stderr.startswith("Warning: no task in this file has candidate statements")
     assert ran.stderr.count("\n") == 1

@@ -176,10 +176,10 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--agent", "nobody"), "unknown agent"),
         (("--agent", "./mine.py:best"), "or give mine:best (the module without .py), from its folder"),
         (("--agent", "gpt-4o"), "or give module:factory, or llm:gpt-4o if this is a language model"),
-        (("--agent", "no_such_file:agent"), "module 'no_such_file' is not installed, and is not in this"),
+        (("--agent", "no_such_file:agent"), "module 'no_such_file' is neither installed nor in this folder"),
         (("--user-style", "loud"), "--user-style"),
         (("--user-style", "terse", "--profile", "adk"), "needs the 'strict' profile"),
-        (("--instance", "nope"), "no instance 'nope' in the task file; it has library_1, library_2"),
+        (("--instance", "nope"), "the task file has no instance 'nope'; it has library_1, library_2"),
         (("/no/such/folder",), "no such directory"),
     ],
 )

@@ -53,7 +53,7 @@ def test_missing_database(birdenv: Command, copy: Path, output: Path) -> None:
     assert not output.exists()
     ran = birdenv(*bird, "-n", "30")
     assert ran.code == 0, ran
-    left_out = "14 because their databases are missing (library); 28 can be played"
+    left_out = "14 because of missing databases (library); 28 can be played"
     assert ran.err == f"Warning: tasks are left out: {left_out}\n"
     assert "28 tasks on 2 databases" in ran.out
     for path in copy.glob("*/*.sqlite"):
@@ -106,7 +106,7 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
     [
         (["--difficulty", "hard"], "simple, moderate, challenging"),
         (["--database", "nowhere"], "library"),
-        (["--instance", "9999"], "no instance '9999' in the task file; it has 1, 2"),
+        (["--instance", "9999"], "the task file has no instance '9999'; it has 1, 2"),
         (["--offset", "5000"], "no tasks to play: 42 of 42 match the filters, and offset 5000 skips all"),
         (
             ["--agent", "gpt"],

@@ -175,7 +175,7 @@ def test_self_check_says_which_golds_are_at_fault(birdenv: Command, tmp_path: Pa
         "2 read the clock",
         "two runs differed",
         "2 gold 1",
-        "LIMIT cuts a tie",
+        "the LIMIT cuts through a tie",
         "1 task without gold SQL: not checked",
     ):
         assert words in ran.out

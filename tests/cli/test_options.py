@@ -95,7 +95,7 @@ def test_options_of_a_run_are_checked_before_data_are_loaded(
         (("a-interact", "--patience", "-1"), "--patience must be from 0 to 100, got -1"),
         (("bird", "--limit", "0"), "--limit must be at least 1, got 0"),
         (("bird", "--sql-timeout", "-2"), "--sql-timeout must be more than 0, got -2.0"),
-        (("c-interact", "--database", "nowhere"), "no database 'nowhere'"),
+        (("c-interact", "--database", "nowhere"), "the task file has no database 'nowhere'"),
         (("play", "c-interact", "--patience", "200"), "--patience must be from 0 to 100, got 200"),
     ],
 )

@@ -27,7 +27,7 @@ def _makes_nothing(argument: str, context: Any) -> None: ...
 @pytest.mark.parametrize("player", [_Acts, _of_two, _of_three, _makes_nothing, 3])
 def test_what_is_no_player_is_told_what_one_is(player: Any) -> None:
     with (
-        pytest.raises(InputError, match=r"function of the view|it must be"),
+        pytest.raises(InputError, match=r"function that takes a view|it must be"),
         make_game("c-interact", user=player) as arena,
         arena.episode(arena.ids[0]) as episode,
     ):

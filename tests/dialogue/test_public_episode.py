@@ -45,7 +45,7 @@ class TestTools:
         assert flat["type"] == "function" and flat["name"] == "execute_sql" and not flat["strict"]
         assert tools_as(tools, "mcp")[0]["inputSchema"] == chat["function"]["parameters"]
         assert tools_as(tools, "anthropic")[0]["input_schema"] == chat["function"]["parameters"]
-        with pytest.raises(ValueError, match="known: chat, responses"):
+        with pytest.raises(ValueError, match="the forms are chat, responses"):
             tools_as(tools, "soap")  # type: ignore[arg-type]
 
 
@@ -117,7 +117,7 @@ class TestMessagesOfSdks:
     def test_or_a_type_error_that_costs_nothing(self, message: Any) -> None:
         with make_game("c-interact").episode("library_1") as episode:
             before = episode.view.turns_left
-            with pytest.raises(TypeError, match=r"plain text goes to say\(\)"):
+            with pytest.raises(TypeError, match=r"pass plain text to say\(\)"):
                 episode.call(message)
             assert episode.view.turns_left == before and len(episode.messages) == 1
 

@@ -73,7 +73,7 @@ def test_management_that_fakes_what_the_tests_look_at(
     failed = grader.grade(careful, fake)
     assert (failed.passed, failed.status, failed.left) == (False, "wrong_result", None)
     assert FAILED_AS_DOUBTFUL in failed.flags
-    assert "the state is another than the gold's: " in failed.reason
+    assert "the state differs from the gold's: " in failed.reason
     assert grader.grade(careful, honest).passed
 
 
@@ -113,7 +113,10 @@ def test_queries_whose_rows_are_spelled_out(engine: DatabaseSource, sql: str, is
     verdict = ExGrader(engine, metrics=metrics, fail_doubtful=True).grade("shop", [COUNT], sql)
     assert (verdict.ex, verdict.ex_bird) == (not is_spelled, not is_spelled)
     assert set(verdict.metrics.values()) == {0.0 if is_spelled else 1.0}
-    assert (verdict.status == "wrong_result", "spelled out" in verdict.reason) == (is_spelled, is_spelled)
+    assert (verdict.status == "wrong_result", "the rows are literals" in verdict.reason) == (
+        is_spelled,
+        is_spelled,
+    )
 
 
 def test_a_gold_that_reads_no_table_asks_for_no_table(source: DatabaseSource) -> None:

@@ -101,7 +101,7 @@ def test_nothing_to_do(source: Any) -> None:
 
 
 def test_there_must_be_a_worker(source: Any) -> None:
-    with pytest.raises(ValueError, match="at least one worker"):
+    with pytest.raises(ValueError, match="`workers` must be at least 1"):
         score_pairs([], source, workers=0)
 
 
@@ -191,7 +191,7 @@ def test_processes_that_cannot_start_are_told(root: Path, monkeypatch: pytest.Mo
         return call(process, request, **how)
 
     monkeypatch.setattr(_grading.GradingProcess, "call", call_killed)
-    with pytest.raises(BirdenvError, match="die before they do anything"):
+    with pytest.raises(BirdenvError, match="die as soon as they start"):
         score_pairs([Pair("shop", (NAMES,), NAMES)] * 2, SqliteSource(root), workers=2)
 
 

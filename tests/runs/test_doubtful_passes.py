@@ -44,7 +44,7 @@ def test_rows_that_are_spelled_out_are_counted(demo: Path, tmp_path: Path, game:
     sql = spelled_out(arena)
     directory = play(arena, lambda view: Move("submit_sql", sql), tmp_path)
     text = (directory.path / "summary.txt").read_text()
-    assert "1 submission that passed read no table: their rows are spelled out." in text
+    assert "1 submission that passed read no table: their rows are literals." in text
     assert "fail_doubtful" not in text + (directory.path / "config.json").read_text()
 
 
@@ -108,7 +108,7 @@ def test_another_state_is_counted() -> None:
     counts = doubtful_passes([], [{"log": [entry, entry | {"status": "wrong_result"}, {"kind": "answer"}]}])
     assert counts == {"passes_in_another_state": 1}
     assert doubtful_notes(counts) == [
-        "1 submission that passed left another state than the gold's, which no test case looked at."
+        "1 submission that passed left a different state from the gold SQL, which no test noticed."
     ]
 
 

@@ -36,7 +36,7 @@ class Bargainer:
 
     Args:
         kb: the seat's private knowledge: its role, its target price, and the item with its list price.
-        bank: the phrases.
+        bank: the phrases that the player can say.
     """
 
     def __init__(self, kb: Mapping[str, Any], bank: PhraseBank) -> None:

@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The prices that words such as `half way` or `ten off` refer to.
+    """The prices to which words such as `half way` or `ten off` refer.
 
     Attributes:
         listed: the list price.
@@ -166,7 +166,7 @@ def read(text: str, title: str, prices: Prices) -> Reading:
     """Return the content of a message.
 
     Args:
-        text: the message.
+        text: the text of the message.
         title: the title of the item. Numbers in the title, such as years and models, are not prices.
         prices: the prices named so far.
     """

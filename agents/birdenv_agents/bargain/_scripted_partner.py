@@ -18,7 +18,7 @@ class ScriptedBargainer(Bargainer):
 
     Args:
         kb: the seat's private knowledge: its role, its target price, and the item with its list price.
-        bank: the phrases.
+        bank: the phrases that the partner can say.
         rng: the random generator for the partner's choices.
     """
 

@@ -46,7 +46,7 @@ def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, b
     path = argument.removeprefix(_GREEDY)
     if not path:
         raise InputError(
-            f"{name}:FILE needs a policy: make one with birdenv train-player {context.game} --data FILE "
+            f"{name}:FILE needs a policy: train one with birdenv train-player {context.game} --data FILE "
             "--out FILE"
         )
     return read_policy(Path(path), context.game), argument.startswith(_GREEDY)
@@ -88,10 +88,10 @@ class _PolicyPlayer:
 
 
 class LearnedPlayer(_PolicyPlayer):
-    """A player that draws its next dialogue act from the policy, and phrases it as in the transcripts.
+    """A player that draws its next dialogue act from the policy, and takes the words from the transcripts.
 
     Args:
-        policy: the policy.
+        policy: the trained policy.
         context: the game, the seat and the random generator.
         is_greedy: True to take the most likely act instead of drawing an act.
     """
@@ -124,7 +124,7 @@ class HybridPlayer(_PolicyPlayer):
     """A player whose policy chooses among the moves that the rule-based player proposes.
 
     Args:
-        policy: the policy.
+        policy: the trained policy.
         rules: the rule-based player.
         context: the game, the seat and the random generator.
         is_greedy: True to take the move with the highest score instead of drawing a move.

@@ -62,7 +62,7 @@ class PolicyFile(BaseModel):
         birdenv_policy: the version of the format.
         game: the name of the game.
         trained: facts about the training, such as the number of dialogues.
-        acts: the known acts.
+        acts: the dialogue acts in the training data.
         weights: for each part of an act (see `parts`), the weight of each feature of a view.
     """
 
@@ -81,7 +81,7 @@ def parts(act: Act) -> list[str]:
 
 
 class Policy:
-    """Computes the probability of each act from the features of a view.
+    """A policy that computes the probability of each dialogue act from the features of a view.
 
     An act's score is the sum of its parts' weights for all features of the view. The probabilities
     are the softmax of the scores of the legal acts. If an act is unknown, only its known parts count.
@@ -116,7 +116,7 @@ class Policy:
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
     def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
-        """Return the score of each given act. The acts need not occur in the training data."""
+        """Return the score of each given act, which does not have to occur in the training data."""
         return membership(acts, self._places) @ self._part_scores(features)
 
     def _part_scores(self, features: Sequence[str]) -> Array:
@@ -129,7 +129,7 @@ def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
     """Return a matrix of zeros and ones that shows which known parts (columns) each act (row) has.
 
     Args:
-        acts: the acts.
+        acts: the acts to describe.
         places: the column of each known part.
     """
     found = np.zeros((len(acts), len(places)))
@@ -174,6 +174,6 @@ def _read(path: Path, stamp: int) -> Policy:
     found = read_json(path)
     if not isinstance(found, Mapping) or "birdenv_policy" not in found:
         raise InputError(
-            f"{path} is not a policy: make one with birdenv train-player GAME --data FILE --out FILE"
+            f"{path} is not a policy: train one with birdenv train-player GAME --data FILE --out FILE"
         )
     return Policy(read_list(PolicyFile, [found], str(path))[0])

@@ -31,7 +31,8 @@ class Place(NamedTuple):
     """A recorded move. Slots replace words from the recorded scenario.
 
     Attributes:
-        before: the text of the situation: the task's question, and what was said since the seat's last move.
+        before: a text that describes the situation: the task's question, and all messages since the seat's
+            last move.
         action: the name of the action.
         data: the data of the move, such as its text.
     """
@@ -119,11 +120,11 @@ def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[
 
 
 class RetrievalPlayer:
-    """A player that repeats recorded moves: each time, the possible move from the most similar situation.
+    """A player that always makes the possible recorded move whose situation was most similar.
 
     Args:
         memory: the index of moves.
-        game: the game.
+        game: the game that is played.
         context: the seat, the task and the random generator.
     """
 

@@ -59,13 +59,13 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
     """Learn which act comes next in recorded dialogues, and write the policy to a file.
 
     Args:
-        transcripts: the dialogues.
+        transcripts: the dialogues to learn from.
         path: the policy file to write.
         seed: the seed for the order of the turns.
         progress: a function that is called with the finished share of the work, from 0 to 1.
 
     Raises:
-        InputError: the dialogues contain no moves, or belong to another game.
+        InputError: the dialogues contain no moves, or belong to a different game.
     """
     places = list(_places(transcripts, lambda share: progress(share / 2)))
     if not places:
@@ -80,7 +80,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Train the policy for a player that chooses among the rule-based player's moves.
 
-    The arguments are those of `train_policy`.
+    The arguments are the same as for `train_policy`.
 
     Raises:
         InputError: the game has no rule-based player, or `train_policy` cannot use the dialogues.
@@ -92,10 +92,10 @@ def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
     """Write all dialogues that can be replayed to the file of a retrieval player.
 
-    The arguments are those of `train_policy`; `seed` is ignored.
+    The arguments are the same as for `train_policy`; `seed` has no effect.
 
     Raises:
-        InputError: the dialogues contain no moves, or belong to another game.
+        InputError: the dialogues contain no moves, or belong to a different game.
     """
     kept = []
     for place, example in enumerate(transcripts.examples):

@@ -35,7 +35,7 @@ class ModelSeat:
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt in the run's settings or, by default, the prompt of this package named `name`."""
+        """Return the prompt from the run's settings or, by default, the prompt `name` from this package."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
         return package_prompt("birdenv_agents", name, self._form)

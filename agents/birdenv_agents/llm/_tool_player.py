@@ -117,9 +117,10 @@ def fault_of(completion: Completion, seat: Seat) -> str:
 
 
 class History:
-    """The chat messages in a dialogue: a head, and exchanges that consist of a model's message and replies.
+    """The history of a dialogue as chat messages.
 
-    The oldest exchanges can be dropped if the dialogue gets too long.
+    The first messages are followed by exchanges, each of which is a message from the model and the replies to
+    that message. The oldest exchanges can be dropped if the dialogue gets too long.
 
     Args:
         system: the system message.
@@ -152,7 +153,7 @@ class History:
             exchange.append({"role": "tool", "tool_call_id": call["id"], "content": text})
 
     def shorten(self) -> bool:
-        """Drop the older half of the exchanges. If there are fewer than two, drop none and return False."""
+        """Drop the older half of the exchanges, and return True; return False if there are fewer than two."""
         if len(self._exchanges) < 2:
             return False
         del self._exchanges[: len(self._exchanges) // 2]

@@ -27,7 +27,7 @@ class FriendsPlayer:
 
     Args:
         items: the player's friends.
-        bank: the phrases.
+        bank: the phrases that the player can say.
         most_values: the maximum number of values that the player names in a message.
         guess: the number of remaining friends at which the player stops talking and selects a friend.
     """

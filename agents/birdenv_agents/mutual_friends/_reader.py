@@ -35,7 +35,7 @@ class Claim:
         kind: `ask` asks about values, and `open` asks about an attribute. `inform` says that the speaker has
             friends with the values, `deny` that the speaker has no such friends, and `only` that all friends
             of the speaker have these values. `yes` and `no` answer a question.
-        values: the values that the claim is about, by attribute.
+        values: the values that the claim is about, keyed by attribute.
         about_asked: True if the claim is about the friends in the last question (`they`, `them`).
         counts: True if the claim asks how many friends have the values, or whether all friends do. A plain
             yes does not answer such a question.
@@ -139,7 +139,7 @@ _SMALL_TALK: Final = frozenset("ready start begin mutual common match should we'
 
 
 class Reader:
-    """Reads messages that a MutualFriends player hears.
+    """A reader for the messages that a MutualFriends player receives.
 
     Args:
         items: the player's friends.

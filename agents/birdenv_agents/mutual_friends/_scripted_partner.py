@@ -33,7 +33,7 @@ class ScriptedFriend(FriendsPlayer):
 
     Args:
         items: the partner's friends.
-        bank: the phrases.
+        bank: the phrases that the partner can say.
         rng: the random generator for the partner's choices.
     """
 

@@ -75,7 +75,7 @@ class Network(nn.Module):
             infers it. After reinforcement, the reader is the original network, so that the shares of both
             seats still fit together.
         words: all tokens, including `MARKS`.
-        numbers: the number of each token.
+        numbers: the number of each token, keyed by token.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
@@ -145,8 +145,8 @@ def read_network(path: Path, game: str) -> Network:
     """Read a network for a game. Each process reads a file only once.
 
     Raises:
-        InputError: the file does not contain a network, or its network is for another game or from a newer
-            version.
+        InputError: the file does not contain a network, or its network is for a different game or from a
+            newer version of birdenv.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     network = _read(path, stamp)
@@ -175,6 +175,6 @@ def _read(path: Path, stamp: int) -> Network:
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         why = str(error).split("\n", 1)[0]
         raise InputError(
-            f"{path} is not a neural player ({why}): make one with birdenv train-player GAME --kind neural"
+            f"{path} is not a neural player ({why}): train one with birdenv train-player GAME --kind neural"
         ) from None
     return network.eval()

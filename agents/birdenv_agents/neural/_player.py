@@ -45,7 +45,7 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
     found = _ARGUMENT.fullmatch(argument)
     if found is None:
         raise InputError(
-            "the player `neural` needs a file of birdenv train-player --kind neural: give neural:FILE, "
+            "the player `neural` needs a file from birdenv train-player --kind neural: use neural:FILE, "
             "neural:greedy:FILE or neural:temperature=0.8:FILE"
         )
     is_greedy, told, file = found.groups()
@@ -57,7 +57,7 @@ class NeuralPlayer:
     """A player that draws words, or an action with its data, from the probabilities of a network.
 
     Args:
-        network: the network.
+        network: the trained network.
         context: the game, the seat, and the random generator.
         temperature: 1 to draw with the network's own probabilities, a lower value to favour likely tokens, or
             0 to take the most likely token.

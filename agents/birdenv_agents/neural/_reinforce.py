@@ -47,13 +47,13 @@ def reinforce(
     """Improve a network by playing: moves in dialogues with high rewards become more likely.
 
     This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios, the partner is the
-    original network, and in the other half, the network that is being trained. Therefore, the network cannot
-    rely on a partner that gives in. Each scenario is played several times, and the mean reward is the
+    original network, and in the other half, the network that is being trained. This keeps the network from
+    relying on a partner that gives in. Each scenario is played several times, and the mean reward is the
     baseline. Every step also keeps the predictions close to those of the original network. The original
     network continues to infer the agreed division of things.
 
     Args:
-        game: the game.
+        game: the game to play.
         start: the file of the trained network.
         path: the file for the improved network.
         seed: the seed for choosing scenarios and for all random draws.

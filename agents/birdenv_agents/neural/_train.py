@@ -54,7 +54,7 @@ def train(
     at the end.
 
     Args:
-        transcripts: the dialogues.
+        transcripts: the dialogues to learn from.
         path: the file to write.
         seed: the seed for the initial weights and the order of the dialogues.
         progress: a function that is called with the finished share of the work, from 0 to 1.
@@ -180,5 +180,6 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
     raise InputError(
-        f"{part} is incomplete, or was made from other dialogues or another seed: train without --resume"
+        f"{part} is incomplete, or was made with different dialogues or a different seed: "
+        "train without --resume"
     )

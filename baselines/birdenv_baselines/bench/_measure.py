@@ -1,7 +1,8 @@
-"""Time two ways of doing the same work side by side, and compare the result with a required figure.
+"""Time two ways of doing the same work side by side, and compare the result with a required value.
 
 Absolute times mean little on a machine that also does other work. Therefore, the contenders take turns, times
-are medians over rounds, and a ratio is the median of the rounds' ratios, with their middle half.
+are medians over rounds, and a ratio is the median of the ratios in all rounds. The quartiles of the ratios
+are reported, too.
 """
 
 from __future__ import annotations
@@ -68,13 +69,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Work to be timed, such as birdenv's or another program's way of playing an episode.
+    """Work to be timed, such as playing an episode with birdenv or with a different program.
 
     Attributes:
         run: the function that is timed.
         before: a function that runs before each `run` and is not timed; None if there is nothing to prepare.
-        after: a function that is called with the result of each `run` and is not timed; None if there is
-            none.
+        after: a function that is called with the result of each `run` and is not timed; None if nothing needs
+            to be done.
     """
 
     run: Callable[[], Any]
@@ -85,11 +86,11 @@ class Contender:
 def in_rounds(
     contenders: Sequence[Contender], rounds: int, clock: Clock = time.perf_counter
 ) -> list[list[float]]:
-    """Return the seconds that one `run` took in each round: a list for each contender, in order.
+    """Return how many seconds one `run` took in each round, as a list for each contender, in order.
 
     Each contender runs before the rounds, to warm up caches. In every round each contender has a turn, and
     the contender that begins changes from round to round. Quick work is repeated until a turn takes about 0.1
-    s, and the mean time counts.
+    s, and the mean time is returned.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
     times: list[list[float]] = [[] for _ in contenders]
@@ -126,14 +127,14 @@ def _turn(contender: Contender, repeats: int, clock: Clock) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """The result of a line.
+    """The measured value of a line in the table.
 
     Attributes:
         value: the measured value, in `unit`.
         unit: the unit of the value; `x` for a ratio.
         ours: birdenv's time in seconds; None if the value is not a time.
         theirs: the time in seconds of the work that birdenv is compared with; None if there is no comparison.
-        low, high: the limits of the middle half of the rounds; None if there is only one round.
+        low, high: the lower and the upper quartile over the rounds; None if there is only one round.
         note: a remark that is printed below the table.
     """
 
@@ -174,7 +175,7 @@ def spread(
     each: int = 1,
     note: str = "",
 ) -> Figure:
-    """Return the median over all rounds, with the middle half of the values.
+    """Return the median and the quartiles of the values.
 
     Args:
         values: a value for each round.
@@ -191,13 +192,13 @@ def spread(
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The figure that a line must reach: at least, or at most, `limit`."""
+    """The requirement that the value of a line is at least, or at most, `limit`."""
 
     direction: Literal["at least", "at most"]
     limit: float
 
     def is_met(self, value: float) -> bool:
-        """Return whether a value reaches the bar."""
+        """Return whether a value meets the requirement."""
         return value >= self.limit if self.direction == "at least" else value <= self.limit
 
 
@@ -206,10 +207,10 @@ class Line:
     """A line of the table that has not been measured yet.
 
     Attributes:
-        name: what is measured.
-        against: what it is compared with; empty if there is no comparison.
+        name: the name of the measured work.
+        against: the name of the work that it is compared with; empty if there is no comparison.
         measure: the function that measures the line.
-        bar: the figure that the line must reach; None if any figure is fine.
+        bar: the requirement on the measured value; None if any value is acceptable.
         needs: the databases that must exist.
     """
 
@@ -222,7 +223,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A line of the table after the attempt to measure it.
+    """A line of the table with its measured value, or the reason why there is no value.
 
     Attributes:
         group: the subject of the line.
@@ -242,7 +243,7 @@ class Outcome:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the bar is met, or None if there is no bar or no figure."""
+        """Return whether the value meets the requirement, or None if there is no requirement or no value."""
         if self.bar is None or self.figure is None:
             return None
         return self.bar.is_met(self.figure.value)

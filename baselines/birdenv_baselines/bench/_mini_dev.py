@@ -1,7 +1,7 @@
 """Read the available part of BIRD mini-dev, and score predictions as the official script does.
 
-The questions are read from the 2024 edition, because the prediction files of the 13 systems have its order.
-`BIRDENV_SHARED_DATA` names the data folder.
+The questions are read from the 2024 edition, because the prediction files of the 13 systems follow the order
+in that edition. The environment variable `BIRDENV_SHARED_DATA` contains the path of the data folder.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def machine() -> dict[str, str | int]:
 
 
 def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
-    """Print a row for each outcome, the notes, the number of bars that are met, and a line about the machine.
+    """Print a row for each outcome, the notes, the number of requirements that are met, and the machine.
 
     Args:
         outcomes: the outcomes of the lines.

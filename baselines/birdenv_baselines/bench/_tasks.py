@@ -1,4 +1,4 @@
-"""The tasks in the timed BIRD episodes, and the usual way of playing them on a copy of the database.
+"""The tasks in the timed BIRD episodes, and functions that play them with birdenv or on a copied database.
 
 An episode has four statements that explore the database, and a prediction. Some predictions are wrong in the
 ways that models are typically wrong.
@@ -143,13 +143,13 @@ def statements(task: Task, number: int) -> tuple[str, ...]:
 
 
 def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Environment:
-    """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers.
+    """Make a `birdenv/BirdSql-v0` environment with Gymnasium's usual wrappers.
 
-    The reset option `index` selects a task.
+    The option `index` of `reset` selects a task.
 
     Args:
         folder: the folder of the databases.
-        tasks: the tasks.
+        tasks: the tasks to write to a task file.
         scratch: a folder for the task file.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
@@ -216,7 +216,7 @@ def copy_database(database: Path, folder: Path) -> Path:
 
 
 def plain_connection(database: Path) -> sqlite3.Connection:
-    """Open a database file read-only and without locks, the fastest way to read it in Python."""
+    """Open a database file read-only and without locks, which is the fastest way to read it in Python."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

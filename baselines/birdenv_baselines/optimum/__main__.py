@@ -20,7 +20,7 @@ from birdenv_baselines.optimum._families import FamilyOptimum, family_optima
 def optimum(
     data: Annotated[Path, typer.Argument(help="A generated benchmark: its folder, or a task file.")],
     price: Annotated[
-        list[float] | None, typer.Option("--price", help="Price of a question; may be repeated.")
+        list[float] | None, typer.Option("--price", help="Price of a question; can be repeated.")
     ] = None,
     refusals: Annotated[float, typer.Option(min=0, max=1, help="Share of points that are refused.")] = 0.0,
     questions: Annotated[int, typer.Option(min=0, help="The budget of questions.")] = QUESTIONS,

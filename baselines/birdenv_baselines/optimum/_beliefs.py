@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """All possible states of the user behind a request: what the user means and what the user does not know.
+    """All possible states of a user: what their request means, and which answers they do not know.
 
     Attributes:
         chances: the probability of each world. Shape (worlds,).
@@ -39,7 +39,7 @@ class Worlds:
 def submit_value(chances: Floats, right: Flags) -> float:
     """Return the best expected return from submitting now, with two attempts and no more questions.
 
-    The follow-up has no open points, so it is always solved after a right submission.
+    The follow-up is not ambiguous, so it is always solved after a right submission.
 
     Args:
         chances: the probabilities of the remaining worlds, which need not add up to 1.
@@ -54,8 +54,8 @@ def submit_value(chances: Floats, right: Flags) -> float:
 def best_returns(worlds: Worlds, prices: Sequence[float], questions: int = QUESTIONS) -> tuple[float, ...]:
     """Return, for each question price, the best expected return for a policy that sees only answers.
 
-    The result is exact. A state of the dynamic program is the set of worlds that the answers have not
-    excluded, with the number of questions that may still be asked.
+    The result is exact. A state of the dynamic program consists of the worlds that the answers have not
+    excluded, and the number of questions left.
 
     Args:
         worlds: the possible worlds.

@@ -1,6 +1,6 @@
 """Find the families in a generated benchmark, and compute the best reachable return for each family.
 
-A family consists of the tasks that show the same request and the same candidates but mean different things.
+A family consists of tasks with the same request and the same candidates, but with different meanings.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FamilyOptimum(NamedTuple):
     Attributes:
         database: the name of the database.
         tasks: the ids of the family's tasks.
-        points: the number of meanings for each open point.
+        points: the number of possible meanings of each ambiguity.
         never_asks: the best return without asking questions.
         best: the best return at each question price.
     """
@@ -51,7 +51,7 @@ def family_optima(
     Args:
         place: the folder or the task file of a benchmark.
         prices: the question prices.
-        refusals: the share of points that the user does not know.
+        refusals: the share of ambiguities that the user cannot clarify.
         questions: the maximum number of questions in an episode.
         databases: the databases whose families are used; None for all.
 

@@ -4,7 +4,7 @@ Run `python -m birdenv_baselines.self_play --help`. This needs only NumPy.
 
 * `Policy` makes yes-or-no decisions with a logistic model, and learns by REINFORCE.
 * `DisclosingUser` and `AskingSystem` are players that let a policy make their decisions.
-* `train` lets a `Pair` of system and user learn in a game, together or only one of them.
+* `train` trains a `Pair` of system and user in a game: both of them, or only one.
 * `cross_play` pairs every system with every user, to see whether partners have only agreed on a private code.
 """
 

@@ -1,6 +1,6 @@
-"""Pair every trained system with every trained user, and compare partners with strangers.
+"""Let every trained system play with every trained user, and compare own partners with other partners.
 
-A pair that has only agreed on a private code earns less with strangers than with each other.
+A system and a user that have only agreed on a private code earn less with other partners.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDA
 
 
 def code_gap(matrix: npt.NDArray[np.float64]) -> float:
-    """Return how much more systems earn with their own partner than with strangers, on average."""
+    """Return how much more a system earns, on average, with its own partner than with other partners."""
     own = float(np.diag(matrix).mean())
     others = matrix[~np.eye(len(matrix), dtype=np.bool_)]
     return own - float(others.mean()) if others.size else 0.0
 
 
 def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Write the reward matrix as CSV. Systems and users are named by their numbers."""
+    """Write the reward matrix as CSV. Systems and users are identified by number."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

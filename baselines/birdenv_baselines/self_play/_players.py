@@ -24,7 +24,7 @@ SYSTEM_FEATURES: Final = ("first question", "further question", "phrase unknown"
 class DisclosingUser:
     """A simulated user whose policy decides, at each question, which annotated ambiguities to clarify.
 
-    The policy may clarify an ambiguity that was not asked about.
+    The policy can clarify an ambiguity that was not asked about.
     """
 
     def __init__(self, policy: Policy, brief: Brief, rng: Random) -> None:
@@ -55,7 +55,7 @@ class DisclosingUser:
 
 
 class AskingSystem:
-    """A system that asks about ambiguous phrases while its policy wants to, and then submits a candidate."""
+    """A system that asks about ambiguous phrases until its policy stops, and then submits a candidate."""
 
     def __init__(self, policy: Policy, rng: Random) -> None:
         self._policy = policy

@@ -38,7 +38,7 @@ class Policy:
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, score))))
 
     def decide(self, features: Sequence[float], rng: Random) -> bool:
-        """Return a decision. While the policy explores, the decision is remembered for `learn`."""
+        """Return a decision. If the policy explores, also record the decision for `learn`."""
         chance = self.chance(features)
         if not self.explores:
             return chance > 0.5

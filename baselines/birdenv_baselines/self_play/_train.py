@@ -34,7 +34,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Pair:
-    """A system's policy and its user's policy."""
+    """The policies of a system and of a user that play together."""
 
     system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
     user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
@@ -59,7 +59,7 @@ class Figures:
 
 @contextmanager
 def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[Arena]:
-    """Open c-Interact with these prices, and with other settings of the game if they are given."""
+    """Open c-Interact with these prices. `settings` can contain other settings of the game."""
     paid = {
         "reward_scheme": prices.reward_scheme,
         "question_price": prices.question_price,
@@ -73,15 +73,15 @@ _EVERY: Final = 100  # episodes between two notes of the mean reward
 
 
 def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
-    """Train each policy of a pair on its seat's reward, and return the mean reward per 100 episodes.
+    """Train each policy of a pair on its seat's reward, and return the mean reward of every 100 episodes.
 
     Args:
-        arena: the game.
+        arena: the game to play.
         pair: the policies; training changes their weights.
         episodes: the number of dialogues.
         seed: the seed for the task order and all decisions.
         who: the seat that learns: `system`, `user`, or `both`. Other policies are not changed. The returned
-            rewards are those of the system only if it learns alone.
+            rewards are the system's for `system`, and otherwise the user's.
     """
     learners = {"system": (SYSTEM,), "user": (USER,), "both": (SYSTEM, USER)}[who]
     policies = {SYSTEM: pair.system, USER: pair.user}

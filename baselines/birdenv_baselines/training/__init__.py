@@ -1,4 +1,4 @@
-"""Train policies that decide when to ask, and compare them with fixed rules.
+"""Train policies that decide when to ask questions, and compare them with fixed rules.
 
 Run `python -m birdenv_baselines --help`. The policies play `birdenv/CInteractCandidates-v0` on generated
 tasks: one database is held out for testing, and all others are used for training. Training needs the extra

@@ -47,9 +47,10 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family of a generated task, which is the task's id without the meaning number.
+    """Return the family of a generated task, which is the task's id without the number of its meaning.
 
-    The tasks of a family share a request but mean different things. Other ids are returned unchanged.
+    The tasks in a family share a request, but the request has a different meaning in each. Other ids are
+    returned unchanged.
     """
     found = _GENERATED.fullmatch(instance_id)
     return found.group(1) if found else instance_id

@@ -25,8 +25,8 @@ class Compared:
     """The results of several policies for the same tasks and prices.
 
     Attributes:
-        fixed: the episodes of each fixed policy, by name.
-        trained: the episodes of each training, by algorithm: one entry for each seed.
+        fixed: the episodes of each fixed policy, keyed by policy name.
+        trained: the episodes of each trained policy, keyed by algorithm, with one entry for each seed.
         best: the best reachable return of each episode; None if it is not known.
     """
 
@@ -48,9 +48,9 @@ class Line:
     Attributes:
         policy: the name of the policy or of the algorithm.
         seeds: the number of trainings; 0 for a fixed policy.
-        earned: the mean return.
+        earned: the mean return per episode.
         low, high: the 95 % interval of the mean return.
-        share: the mean return divided by the best reachable mean; None if the latter is not known.
+        share: the mean return divided by the best reachable mean; None if the best mean is not known.
         questions: the mean number of questions per episode.
         by_price: the mean number of questions at each price.
         gain: the mean difference from `Compared.rival` on the same episodes, and the limits of its 95 %
@@ -72,9 +72,10 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
     """Play the fixed policies on the episodes that the trained policies have played.
 
     Args:
-        split: the tasks.
+        split: the training and test tasks.
         test: the name of the test, from `split.tests`.
-        trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
+        trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, keyed by algorithm, with one
+            entry for each seed.
         value_rule: the value-of-information rule, with parameters tuned on the training tasks.
     """
     envs = split.test_envs(TEST_ENVS, test)

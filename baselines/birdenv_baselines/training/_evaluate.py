@@ -22,10 +22,10 @@ class Played:
     """Finished episodes as arrays with one entry for each episode.
 
     Attributes:
-        tasks: the ids of the tasks.
-        prices: the price of a question.
-        returns: the return.
-        questions: the number of questions.
+        tasks: the id of the task in each episode.
+        prices: the price of a question in each episode.
+        returns: the return of each episode.
+        questions: the number of questions in each episode.
     """
 
     tasks: npt.NDArray[np.object_]

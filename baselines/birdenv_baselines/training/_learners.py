@@ -120,7 +120,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
     """Train a policy, and write its checkpoints and learning curves to a folder.
 
     Args:
-        training: the configuration.
+        training: the configuration of the training.
         folder: the folder; it must not contain a training, unless `resume` is set.
         resume: True to continue from the last checkpoint.
         progress: True to show a progress bar on a terminal, and to print the mean return at each checkpoint.

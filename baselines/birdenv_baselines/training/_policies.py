@@ -49,8 +49,8 @@ Wants = Callable[["Seen"], Floats]
 class Rule:
     """A policy that asks about one span after another, and then submits the candidate that fits best.
 
-    A function decides how much the policy wants to ask about each span. The policy asks about the span with
-    the largest number, and stops asking when no number is above 0.
+    A function computes a number for each span. The policy asks about the span with the highest number, and
+    stops asking when no number is above 0.
     """
 
     def __init__(self, wants: Wants) -> None:
@@ -87,28 +87,28 @@ class Seen:
 
     @property
     def left(self) -> Floats:
-        """Return how many untried candidates agree with all answers, but at least 1. Shape (n, 1)."""
+        """Return the number of untried candidates that agree with all answers, at least 1. Shape (n, 1)."""
         agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
         return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
 
 
 def never(seen: Seen) -> Floats:
-    """Return zeros: never ask."""
+    """Return zeros for `Rule`, so that it never asks."""
     return np.zeros(seen.spans.shape[:2])
 
 
 def everything(seen: Seen) -> Floats:
-    """Return positive numbers that decrease from left to right: ask about all spans in order."""
+    """Return positive, decreasing numbers for `Rule`, so that it asks about all spans from left to right."""
     return 2.0 - seen.spans[:, :, _S.POSITION]
 
 
 def first(seen: Seen) -> Floats:
-    """Return numbers that ask about spans with unknown words first, then about all others."""
+    """Return numbers for `Rule`, so that it asks about spans with unknown words before all others."""
     return everything(seen) + 2.0 * (seen.spans[:, :, _S.UNKNOWN] > 0)
 
 
 def unknown(seen: Seen) -> Floats:
-    """Return the share of unknown words in each span: ask only about spans with unknown words."""
+    """Return the share of unknown words in each span, so that `Rule` asks only about spans with any."""
     return seen.spans[:, :, _S.UNKNOWN]
 
 
@@ -125,12 +125,12 @@ def guess(left: Floats) -> Floats:
 
 
 def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
-    """Return a function for `Rule` that asks while the expected gain of an answer is above the price.
+    """Return a function for `Rule`, so that it asks while the expected gain from an answer exceeds the price.
 
     Args:
-        suspicion: the minimum share of unknown words at which a span may be asked about.
+        suspicion: the minimum share of unknown words in a span to ask about.
         informs: the probability that an answer excludes candidates.
-        halves: the factor by which such an answer divides the number of remaining candidates.
+        halves: the factor by which an answer that excludes candidates divides their number.
     """
 
     def wants(seen: Seen) -> Floats:
@@ -150,7 +150,7 @@ def grid() -> Iterator[tuple[str, Wants]]:
 class Privileged(Rule):
     """A policy that knows which spans are ambiguous, and asks about each ambiguity once at any price.
 
-    The knowledge is private, so its return is a reference and not a result.
+    Because this knowledge is private, the return is only a reference for other policies.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """A probe for leaks: does an observation before any question reveal which meaning is right?
 
-The probe is a linear model of the features of each candidate that can be right given the request. Before any
-question, it must not be better than a random guess. After the answers about all ambiguities it must be much
-better; otherwise, the probe would prove nothing.
+The probe is a linear model on the features of each candidate that fits the request. Before any question, it
+must not be better than a random guess. After the answers about all ambiguities, it must be much better;
+otherwise, the probe would be too weak to find a leak.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _Key = tuple[str, str, str]
 
 
 def episodes_file(folder: Path, test: str) -> Path:
-    """Return the path of the file with a training's episodes in a test.
+    """Return the path of the file that contains the episodes of a trained policy in a test.
 
     Args:
         folder: the folder of the training.
@@ -62,7 +62,7 @@ def overview(found: Mapping[_Key, Compared]) -> str:
     """Return a Markdown table with the results of all trained policies in all comparisons.
 
     Args:
-        found: the comparisons, by `Training.special`, the name of the test, and the held-out database.
+        found: the comparisons, keyed by `Training.special`, the name of the test, and the held-out database.
     """
     heads = [
         "trained with",
@@ -94,8 +94,8 @@ def leaks(found: Mapping[str, Sequence[Found]]) -> str:
     """Return a Markdown table with the results of leak probes.
 
     Args:
-        found: three results for each held-out database: with true labels, with shuffled labels, and with true
-            labels after all answers.
+        found: the results, keyed by held-out database. For each database, there are three results: with true
+            labels, with shuffled labels, and with true labels after all answers.
     """
     heads = ["held out", "blind guess", "true labels", "shuffled labels", "true labels, after all answers"]
     rows = []

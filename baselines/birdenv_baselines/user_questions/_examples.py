@@ -79,7 +79,7 @@ class Examples:
         """Return the questions with some features set to zero.
 
         Args:
-            names: the beginnings of the features' names; "runs" stands for all runs, and "own runs" for the
+            names: prefixes of feature names. "runs" selects all runs (word sequences), and "own runs" the
                 runs around the words that a candidate shares with the question.
         """
         kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]

@@ -25,7 +25,7 @@ def measure(rows: Iterable[Row], weights: Weights | None = None) -> list[tuple[R
 
 
 def measure_lists(lists: Sequence[ListRow], weights: Weights | None = None) -> str:
-    """Return a table of how often the user handled messages with several questions correctly."""
+    """Return a table with the share of messages with several questions that the user handled correctly."""
     counts: dict[str, list[int]] = {"lists, two questions": [0, 0], "lists, more questions": [0, 0]}
     for one in lists:
         found = counts["lists, more questions" if len(one.parts) > ANSWERED else "lists, two questions"]
@@ -35,7 +35,7 @@ def measure_lists(lists: Sequence[ListRow], weights: Weights | None = None) -> s
 
 
 def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
-    """Return True if a message's first two questions get right answers, and any others are noticed."""
+    """Return True if a message's first two questions get right answers, and any others are recognised."""
     parts = understand_parts(message.parts[0].brief, message.message, weights)
     right = [
         outcome(row, part.choice, index_of(row.brief).candidates) == "right"
@@ -50,7 +50,7 @@ def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tupl
     """Measure questions with weights fitted to other tasks or other authors.
 
     Args:
-        examples: the questions.
+        examples: the questions to measure.
         by: what the groups consist of: "task" or "hand" (the questions' authors).
         folds: the number of groups to leave out in turn; the questions in the other groups are not measured.
     """

@@ -49,11 +49,12 @@ class Row:
         task: the id of the task.
         question: the text of the question.
         kind: the class of the question, such as "labelled" or "refuse".
-        expected: the terms, clauses or kinds of thing that are right; empty if the question has no answer.
-        hand: the author's short name.
-        weight: how much the question counts; less than 1 if it is asked about several tasks.
+        expected: the terms, clauses or kinds that a right answer is about; empty if the question has no
+            answer.
+        hand: the short name of the question's author.
+        weight: the weight of the question in training; less than 1 if it is asked about several tasks.
         any_task: True if the question fits any task.
-        style: how the question is phrased.
+        style: the style in which the question is phrased.
     """
 
     brief: Brief
@@ -174,7 +175,7 @@ def load_lists(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[ListR
 
 
 def candidates(row: Row) -> tuple[Candidate, ...]:
-    """Return everything that a question can be about."""
+    """Return all candidates for the subject of a question."""
     return index_of(row.brief).candidates
 
 

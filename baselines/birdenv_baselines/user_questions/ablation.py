@@ -1,4 +1,4 @@
-"""Measure how much each part of the understanding contributes, on questions by held-out authors.
+"""Measure the contribution of each part of the user's question understanding, with held-out authors.
 
     python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--refit]
 
@@ -28,7 +28,7 @@ from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the understanding that can be removed.
+    """A part of the user's question understanding that can be removed.
 
     Attributes:
         name: the name in the table.
@@ -108,7 +108,7 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
     Args:
         part: the part to remove.
         examples: the features of `rows`, computed with all parts.
-        rows: the questions.
+        rows: the questions to measure.
         folds: the number of author groups to leave out in turn.
     """
     if not part.patches:
@@ -118,7 +118,7 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
 
 
 def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
-    """Measure without a part, but with weights that were fitted with it."""
+    """Measure the user without a part, with weights that were fitted with all parts."""
     values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
     if "own runs" in part.features:
@@ -146,12 +146,12 @@ def by_kind(rows: Iterable[Row]) -> Counter[str]:
 
 
 def line(name: str, results: Iterable[tuple[Row, str]], asked: Mapping[str, int]) -> str:
-    """Return a table line with the percentages of questions that were answered right.
+    """Return a table line with the percentages of questions that were answered correctly.
 
     Args:
         name: the name of the part that was removed.
         results: the questions with their outcomes.
-        asked: the number of questions of each class, as from `by_kind`.
+        asked: the number of questions of each class, as returned by `by_kind`.
     """
     right = by_kind(row for row, result in results if result == "right")
     cells = (f"{100 * right[kind] / asked[kind]:.1f}" for kind in ("all", "labelled", "unlabelled", "refuse"))
@@ -163,9 +163,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--folds", type=int, default=FOLDS, help="so many of the five groups are left out")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="number of the five groups to leave out")
     parser.add_argument("--refit", action="store_true", help="fit the weights again without each part")
-    parser.add_argument("--only", default=[""], nargs="+", help="only the parts whose names have such a text")
+    parser.add_argument(
+        "--only", default=[""], nargs="+", help="measure only parts whose names contain one of these texts"
+    )
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")

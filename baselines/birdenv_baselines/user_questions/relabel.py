@@ -136,8 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--without", type=Path, help="questions whose tasks are left out")
-    parser.add_argument("--golds", nargs="+", type=Path, default=[], help="gold SQL that the hands saw")
+    parser.add_argument("--without", type=Path, help="file with questions whose tasks to leave out")
+    parser.add_argument(
+        "--golds", nargs="+", type=Path, default=[], help="files with the gold SQL that authors saw"
+    )
     options = parser.parse_args(arguments)
     kept_back = {raw["instance_id"] for raw in read_lines(options.without)} if options.without else set()
     golds = {raw["instance_id"]: raw for file in options.golds for raw in read_lines(file)}

@@ -28,7 +28,10 @@ TARGET = Path(understanding.__file__).parent / "weights.json"
 
 
 def written(weights: Weights) -> str:
-    """Return the weights in the format of `weights.json`. Run weights are grouped by facet, in hundredths."""
+    """Return the weights in the format of `weights.json`.
+
+    The weights of runs (word sequences) are grouped by facet, and given in hundredths.
+    """
     features = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
     runs: dict[str, dict[str, int]] = {}
     for run, said in sorted(weights.runs.items()):
@@ -49,11 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument(
-        "--leave-out", choices=["task", "hand", ""], default="", help="measure on tasks or hands left out"
+        "--leave-out",
+        choices=["task", "hand", ""],
+        default="",
+        help="measure on held-out tasks or authors (hand)",
     )
-    parser.add_argument("--without", default=[], nargs="*", help="hands that are not trained on")
     parser.add_argument(
-        "--failures", action="store_true", help="print the questions that were not answered right"
+        "--without", default=[], nargs="*", help="authors whose questions to leave out of training"
+    )
+    parser.add_argument(
+        "--failures", action="store_true", help="print the questions that were not answered correctly"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     options = parser.parse_args(arguments)

@@ -36,7 +36,7 @@ Dsn = Annotated[
         "--dsn",
         help="Use this server: postgresql://user@host:port/database. The user must be a superuser, because "
         "only a superuser can isolate agents from each other. Put the password into PGPASSWORD or ~/.pgpass. "
-        "Default: BIRDENV_DSN, or else birdenv's own server.",
+        "Default: BIRDENV_DSN, or birdenv's own server if that is not set.",
     ),
 ]
 
@@ -64,7 +64,7 @@ Agent = Annotated[
     typer.Option("--agent", help="The agent: a name such as oracle, name:argument, or module:factory."),
 ]
 Database = Annotated[
-    list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
+    list[str] | None, typer.Option("--database", help="Play only tasks on this database; can be repeated.")
 ]
 DefectsFile = Annotated[
     Path | None,

@@ -48,7 +48,7 @@ class PlayerContext:
             evaluated seat.
         tasks: the public descriptions of all tasks in the file, in file order.
         options: the run's settings for players, keyed by name.
-        repeat: the number of this episode among the repeats of its task, from 0.
+        repeat: the index of the repetition of the task, from 0.
         legal: the names of the actions that are possible in the first move; empty if another seat begins.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players from
             other packages.
@@ -89,7 +89,7 @@ def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Ran
     Args:
         seed: the seed of the run.
         instance_id: the id of the task.
-        repeat: the number of this episode among the repeats of its task, from 0.
+        repeat: the index of the repetition of the task, from 0.
         seat: the index of the seat.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
@@ -114,8 +114,8 @@ class Watched:
     """A wrapper that raises `SeatError` if the wrapped player fails.
 
     Attributes:
-        left: how the last move declined to play: `left` if the player quit, `said nothing` if the player
-            waited, and otherwise an empty string.
+        left: `left` if the player quit in the last call to `move`, `said nothing` if the player waited, and
+            otherwise an empty string.
     """
 
     def __init__(self, player: Player, seat: int) -> None:
@@ -169,7 +169,7 @@ def play(
     In each round, the players of all seats that may act are asked once, in the order of the seats' indices.
 
     Args:
-        dialogue: the dialogue.
+        dialogue: the dialogue to play.
         players: the player of each seat; a seat with None is never asked.
         first: the index of the seat that begins each round.
         patience: the number of consecutive rounds without a move after which the dialogue ends as `silence`.

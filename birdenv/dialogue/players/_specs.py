@@ -24,8 +24,8 @@ USERS: Final = "birdenv.users"
 
 
 _EXPECTED: Final = (
-    "expected a function of the view that returns a move, a class whose move(view) does, or a function of "
-    "(argument, context) that makes such a player"
+    "expected a function that takes a view and returns a move, a class with a method move(view), or a "
+    "function that takes (argument, context) and returns an object with this method"
 )
 
 
@@ -53,7 +53,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a player factory as suitable for only the named games. It is not listed for other games.
+    """Mark a player factory as suitable for the named games, so that it is not listed for any other.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -102,7 +102,8 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
             ) from error
         if not callable(getattr(player, "move", None)):
             raise InputError(
-                f"player {name!r} made {type(player).__name__}, which has no method move(view): {_EXPECTED}"
+                f"player {name!r} created a {type(player).__name__}, which has no method move(view): "
+                f"{_EXPECTED}"
             )
         return player
 
@@ -128,8 +129,8 @@ class PlayerSpec:
     """A player spec: text that names a player, such as `rule` or `module:factory:argument`.
 
     Attributes:
-        spec: the text.
-        group: the entry-point group to look up the name in.
+        spec: the player spec as text.
+        group: the entry-point group that contains the name.
         game: the name of a game. Error messages list the players for this game or, if the name is empty, for
             all games.
     """
@@ -181,9 +182,7 @@ class PlayerSpec:
             raise
         except ModuleNotFoundError as error:
             if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-                raise self._unknown(
-                    f" (module {name!r} is not installed, and is not in this folder either)"
-                ) from None
+                raise self._unknown(f" (module {name!r} is neither installed nor in this folder)") from None
             raise self._not_imported(str(error)) from None
         except Exception as error:
             raise self._not_imported(describe_error(error)) from None

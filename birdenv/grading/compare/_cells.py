@@ -5,8 +5,8 @@ Numbers of all types (bool, int, float, Decimal) are compared by value: whole nu
 equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and
 JSON objects become tagged tuples with sorted keys, in which `true` is not 1.
 
-A `Normalisation` specifies which differences in the spelling of text and dates a comparison ignores. The
-values of both results are rewritten accordingly before they are compared by the usual rules.
+A `Normalisation` specifies which differences between texts, and between ways to write dates, do not matter.
+The values of both results are rewritten accordingly before they are compared by the usual rules.
 """
 
 from __future__ import annotations
@@ -88,7 +88,11 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Convert a time to UTC if it has a time zone, unless the result is outside Python's range of dates."""
+    """Convert a time with a time zone to UTC.
+
+    A time without a time zone is returned unchanged, and so is a time that `datetime` cannot represent in
+    UTC.
+    """
     if moment.utcoffset() is None:
         return moment
     try:
@@ -137,11 +141,11 @@ _MOMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """The differences in spelling that a comparison ignores.
+    """The differences between texts, and between ways to write dates, that a comparison ignores.
 
     Attributes:
         trim: True to ignore white space around text.
-        casefold: True to ignore upper and lower case.
+        casefold: True to ignore the difference between upper and lower case.
         nfc: True to ignore whether Unicode characters are composed or decomposed.
         dates: True to ignore how dates are written: a date equals its ISO text, and also midnight of that
             day; a timestamp equals its ISO text.

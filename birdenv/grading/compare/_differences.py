@@ -35,9 +35,9 @@ class ColumnSearch:
     """The result of searching a prediction for the gold's columns.
 
     Attributes:
-        columns: the position in the prediction of the column that matches each gold column; None if no match
-            was found.
-        ended: True if the search was completed; False if a limit stopped it before it had a result.
+        columns: for each gold column, the position of the matching column in the prediction; None if the
+            columns cannot be matched, or the search was stopped.
+        ended: whether the search was completed. If not, a limit stopped it.
     """
 
     columns: tuple[int, ...] | None
@@ -51,7 +51,7 @@ class _CapReachedError(Exception):
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
     """Find a column of `pred` for each column of `gold`, so that the rows are equal as multisets.
 
-    Both sides must have the same number of rows, and at least one. The rows must be in canonical form, or
+    Both sides must have the same number of rows, which must not be 0. The rows must be in canonical form, or
     plain enough that `==` compares them like their canonical forms. Numbers agree within the tolerance. Whole
     rows are compared, so cells from different rows are never combined. `most_nodes` limits the search.
     """
@@ -200,7 +200,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results cannot agree, whatever values they contain, or an empty string if they can.
+    """Return the reason why two results cannot agree, regardless of their values; empty if they can agree.
 
     Results cannot agree if they have different numbers of columns, or if either of them is truncated.
     """
@@ -242,7 +242,7 @@ def explain(
     if (agreement or compare_numbers(missing, extra)) is Agreement.BUT_NUMBERS:
         return f"numbers differ: expected {show(missing[0])}, returned {show(extra[0])}", ("float_only",)
     if len(gold[0]) > 1 and _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
-        return "same rows, columns in another order", ("colorder_only",)
+        return "the rows are the same, but the columns are in a different order", ("colorder_only",)
     return _type_difference(missing, extra) or (
         f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}"
     ), ()

@@ -33,7 +33,7 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions for comparing a task's rows (`conditions` in a BIRD-Interact record).
+    """The rules of a task for comparing rows (the field `conditions` of a BIRD-Interact record).
 
     Attributes:
         decimal: the number of decimals that numbers are rounded to; a negative value means 2.
@@ -51,8 +51,8 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
 
     Columns are compared by position; their names do not matter. Timestamps are compared exactly, in UTC; a
     timestamp without a time zone is assumed to be in UTC. If a column contains a plain date on either side,
-    only the days are compared. Two empty results do not agree (flag `both_empty`), because they prove
-    nothing.
+    only the days are compared. Two empty results do not agree (flag `both_empty`), because an empty result
+    does not show that the prediction is right.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)
@@ -68,7 +68,9 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
         reason, why = explain(expected, returned, missing, extra)
         return RowsComparison(False, reason, flags + why)
     if conditions.order and expected != returned:
-        return RowsComparison(False, "same rows in another order", (*flags, "order_only"))
+        return RowsComparison(
+            False, "the rows are the same, but in a different order", (*flags, "order_only")
+        )
     return RowsComparison(True, "", flags)
 
 

@@ -39,7 +39,7 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
     Whole rows are compared; cells from different rows are never combined. Two empty results do not agree,
     because any columns would match. The flag `extra_columns` or `colorder_only` means that the results do not
-    agree by `compare_multiset`; `columns_unsearched` is as in `compare_colperm`.
+    agree by `compare_multiset`. The flag `columns_unsearched` has the same meaning as in `compare_colperm`.
     """
     comparison = compare_multiset(gold, pred)
     if not gold.rows or not pred.rows:
@@ -70,14 +70,14 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     gold: each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of
     the prediction that are not found are false positives, and cells of the gold that are not found are false
     negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
-    row without a counterpart counts 1. Two empty results give 1.
+    row without a counterpart counts as one false positive or false negative. Two empty results give 1.
 
-    The peculiarities of the published metric are kept, so that scores are comparable:
+    So that scores are comparable, the function has the peculiarities of the published metric:
 
     * The order of rows matters, even if the gold has no ORDER BY: two swapped rows give 0.
     * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33.
-    * All rows have the same weight, however many cells they have. The example in mini-dev's README (0.80
-      there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
+    * All rows have the same weight, regardless of their number of cells. The example in mini-dev's README
+      (0.80 there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
     The script fails for cells that cannot be hashed (arrays, JSON); this function compares such cells as JSON
@@ -151,7 +151,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether any of the metrics needs all rows even if a prediction has more rows than the gold."""
+    """Return whether any metric needs all rows of a prediction, even if there are more than in the gold."""
     return "soft_f1" in metrics
 
 

@@ -28,16 +28,24 @@ if TYPE_CHECKING:
 class RowsComparison:
     """The result of comparing the rows of a gold query and a prediction.
 
+    The possible flags are:
+
+    * `both_empty`: neither result has rows;
+    * `gold_empty`: the gold has no rows, or only NULLs;
+    * `dup_only`: the results differ only in repeated rows;
+    * `colorder_only`: only the order of columns differs;
+    * `order_only`: only the order of rows differs;
+    * `float_only`: only numbers that are not whole differ, within the tolerance if `equal` is true;
+    * `extra_columns`: the prediction has additional columns;
+    * `columns_unsearched`: a limit stopped the search for matching columns;
+    * `order_unchecked`: the order of rows could not be checked.
+
     Attributes:
         equal: whether the results agree.
         reason: why the results do not agree, in one line; empty if they agree.
-        flags: `both_empty`; `gold_empty` (no rows, or only NULLs); `dup_only` (the results differ only in
-            repeated rows); `colorder_only` (only the order of columns differs); `order_only` (only the order
-            of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
-            `equal`); `extra_columns` (the prediction has additional columns); `columns_unsearched` (a limit
-            stopped the search for columns); `order_unchecked` (the order of rows could not be checked).
-        expected: the first gold row that the prediction lacks, as text, if known.
-        returned: the first row of the prediction that the gold lacks, as text, if known.
+        flags: the flags that apply.
+        expected: the first gold row that the prediction lacks, as text; empty if unknown.
+        returned: the first row of the prediction that the gold lacks, as text; empty if unknown.
     """
 
     equal: bool
@@ -107,7 +115,7 @@ def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
 
 
 def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
-    """Return the rows. Cells that cannot be hashed become JSON text."""
+    """Return the rows with each cell that cannot be hashed converted to JSON text."""
     return map(_hashable_row, rows)
 
 
@@ -142,12 +150,12 @@ def _json_if_unhashable(cell: Any) -> Hashable:
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare as `compare_multiset` does, and check the order if the gold's outermost query has ORDER BY.
+    """Compare rows as multisets, and also in order if the gold's outermost query has an ORDER BY.
 
-    Rows with equal sort keys may be in any order. The flag `order_only` means that only the order differs.
-    The flag `order_unchecked` means that the order differs but may be due to ties, which cannot be detected
-    because some sort keys are not in the output; the rows are then compared only as multisets. `dialect` is
-    `sqlite` or `postgres`.
+    Multisets are compared as by `compare_multiset`. Rows with equal sort keys can be in any order. The flag
+    `order_only` means that only the order differs. The flag `order_unchecked` means that the order differs
+    but may be due to ties, which cannot be detected because some sort keys are not in the output; the rows
+    are then compared only as multisets. `dialect` is `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -164,8 +172,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
         if not _agree(expected[start:end], returned[start:end]):
             place = next(i for i in range(start, end) if expected[i] != returned[i])
             reason = (
-                f"rows in another order: row {place + 1} should be {show(expected[place])}, "
-                f"and is {show(returned[place])}"
+                f"the rows are in a different order: row {place + 1} should be {show(expected[place])}, "
+                f"but is {show(returned[place])}"
             )
             return RowsComparison(False, reason, (*comparison.flags, "order_only"))
     return comparison

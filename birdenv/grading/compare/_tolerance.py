@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key
 
 
 class Agreement(Enum):
-    """The degree to which rows agree: within the tolerance, in all cells except numbers, or not at all."""
+    """How far rows agree: completely within the tolerance, in all cells except numbers, or not at all."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"

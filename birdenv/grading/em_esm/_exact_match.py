@@ -55,12 +55,12 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """Return a string that is the same for all queries that match each other at a level.
+    """Return a key that is equal for all queries that match each other at the given level.
 
     If the query has an unterminated quote, the key is the query itself with outer white space removed.
 
     Args:
-        sql: the query.
+        sql: the query to normalise.
         dialect: `sqlite` or `postgres`.
         level: the level, as described in the module's docstring.
         names: words in lower case that are names (not strings) even in double quotes.

@@ -36,8 +36,8 @@ class PairRules:
         em: whether to compute EM.
         esm: whether to compute ESM.
         em_level: the level of EM.
-        none_aliases: additional spellings of `None`, the answer that a question cannot be answered in SQL.
-            They must match exactly.
+        none_aliases: answers that, like `None`, mean that the question cannot be answered in SQL. An answer
+            must match exactly.
         clean: whether to remove everything around the SQL before comparing the queries (`clean_sql`).
         order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY; `ignore` never
             compares it.
@@ -74,7 +74,7 @@ class PairVerdict:
         reason: an explanation in one line.
         em: the result of EM; None if it was not computed.
         esm: the result of ESM; None if it was not computed.
-        side: the query that is at fault, `gold` or `pred`, if only one of them is.
+        side: `gold` or `pred` if only that query is at fault; otherwise empty.
         error: the error of the query that failed; None if no query failed.
         rows_gold: number of rows that the gold query returned; None if unknown.
         rows_pred: number of rows that the prediction returned; None if unknown.

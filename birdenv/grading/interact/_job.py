@@ -42,15 +42,15 @@ class GradingRules:
 
     Attributes:
         name: the name of the rules.
-        comparison: how a submission for a Query task is graded. With `strict`, the submission may only read,
-            the gold runs on its own pristine copy, and `compare_strict` compares the rows. With `published`
-            (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission and the gold
-            run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares the rows.
+        comparison: how a submission for a Query task is graded. With `strict`, the submission must be
+            read-only, the gold runs on its own pristine copy, and `compare_strict` compares the rows. With
+            `published` (BIRD-Interact §4.2), the submission runs on a disposable copy; then the submission
+            and the gold run there with comments, DISTINCT and ROUND removed, and `compare_reference` compares
+            the rows.
         tests: how a Management task's test cases run: `contract` follows the published contract
             (BIRD-Interact §4.3); the other values imitate a published evaluator (see `TestWay`).
-        fail_doubtful: whether doubtful submissions fail under strict rules: a query that reads no table
-            although the gold does, or Management SQL that passes the tests but leaves a different state from
-            the gold's.
+        fail_doubtful: whether strict rules reject queries that read no table although the gold does, and
+            Management SQL that passes the tests but leaves a different state from the gold.
     """
 
     name: str
@@ -97,7 +97,7 @@ class GradingJob:
     Attributes:
         database: the id of the database.
         category: the category of the task: Query or Management.
-        gold: the gold statements.
+        gold: the gold SQL statements.
         conditions: the conditions for comparing rows.
         setup: SQL that puts a pristine copy into the task's starting state.
         base_gold: SQL that runs after `setup` in a follow-up, and puts the gold's copy into its starting
@@ -105,7 +105,7 @@ class GradingJob:
         base_pred: SQL that runs after `setup` in a follow-up, and puts the prediction's copy into its
             starting state.
         cleanup: statements that run after each of the three scripts above, and after a Management script.
-            Their errors are ignored, because they were written for the state that the gold leaves.
+            Their errors are ignored, because the statements were written for the state that the gold leaves.
         start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
             `base_pred` and `cleanup` are not run to produce it.
         keeps_state: whether `Grade.left` should hold the state that a passing submission leaves.
@@ -136,14 +136,16 @@ class Grade:
     In addition to the flags of `RowsComparison`, a grade can have these flags:
 
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
-    * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
+    * `cleanup_undoes_gold` (Management): the clean-up undoes changes by the gold, so states were compared
+      before the clean-up;
     * `state_disagrees` (Management): comparing states gives a different result from the test cases, which
       decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
     * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
       changed the database so that the gold returned different rows from those on a pristine copy; or, with
       `no_usable_test`, a Management task was graded without a test;
-    * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
+    * `gold_failed` (published rules): after the prediction has run, the gold fails once comments, DISTINCT
+      and ROUND have been removed from it.
 
     Attributes:
         passed: whether the submission passes.
@@ -168,14 +170,14 @@ class Grade:
     left: Checkpoint | None = field(default=None, repr=False)
 
     def failed_as_doubtful(self, reason: str) -> Grade:
-        """Return a failing copy of this passing grade, because of `GradingRules.fail_doubtful`."""
+        """Return a copy of this passing grade that fails because of `GradingRules.fail_doubtful`."""
         flags = (*self.flags, FAILED_AS_DOUBTFUL)
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
         """Return the fields of the grade that a dialogue depends on, as a JSON object.
 
-        They do not reveal the gold.
+        These fields do not reveal the gold.
         """
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
@@ -222,7 +224,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
     """Put the prediction's copy of the database into the state required at the start of the phase.
 
-    Return None, or a failing grade if this is impossible.
+    Return None, or a failing grade if this fails.
     """
     if job.start is not None:
         failure = database.restore(job.start)
@@ -240,16 +242,16 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """Run the clean-up statements on the committed contents. Return the resulting state.
+    """Roll back any open transaction, run the clean-up statements, and return the state of the database.
 
-    `like` is as in `EpisodeDatabase.state`.
+    The errors of clean-up statements are ignored. `like` is as in `EpisodeDatabase.state`.
     """
     run_each(database, cleanup)
     return database.state(like)
 
 
 def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
-    """Run each clean-up statement on the committed contents, ignoring errors."""
+    """Roll back any open transaction, and run each clean-up statement, ignoring errors."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:

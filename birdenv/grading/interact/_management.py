@@ -1,7 +1,7 @@
-"""Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
+"""Grade Management tasks under strict rules, by their test cases (BIRD-Interact §4.3).
 
 The test cases first run on the state that the gold leaves. If they do not pass there, or if there are no test
-cases, the grade is `test_error`, unless the task specifies that states decide. The states that gold and
+cases, the grade is `test_error`, unless the task specifies grading by state. The states that gold and
 prediction leave are also compared object by object. If the result differs from that of the test cases, the
 grade has the flag `state_disagrees`.
 """
@@ -74,9 +74,9 @@ def unreadable(state: DatabaseState) -> str:
 def _differences(gold: DatabaseState, pred: DatabaseState) -> Iterator[tuple[str, str]]:
     for key in sorted(gold.schema.keys() | pred.schema.keys()):
         if key not in pred.schema:
-            yield key, f"{key} is expected and not there"
+            yield key, f"{key} is missing"
         elif key not in gold.schema:
-            yield key, f"{key} is there and not expected"
+            yield key, f"{key} is not expected"
         elif gold.schema[key] != pred.schema[key]:
             yield key, f"the definition of {key} differs"
     for name in sorted(gold.contents.keys() | pred.contents.keys()):
@@ -89,10 +89,10 @@ def _content_difference(gold: Result | None, pred: Result | None) -> str:
     if isinstance(gold, QueryResult) and isinstance(pred, QueryResult):
         return compare_multiset(gold, pred).reason
     if isinstance(gold, QueryError) and isinstance(pred, QueryError):
-        return "" if gold == pred else f"fails otherwise than expected: {pred.message}"
+        return "" if gold == pred else f"fails with an unexpected error: {pred.message}"
     if isinstance(pred, QueryError):
         return f"cannot be read: {pred.message}"
-    return "can be read and should not be" if pred is not None else "is not there"
+    return "can be read, unlike in the gold's state" if pred is not None else "is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _GoldState:
     """The state of the database that the gold of a Management task leaves.
 
     Attributes:
-        state: the state.
+        state: the schema and contents of the database.
         is_worked: whether this is the state before the clean-up.
         flags: the flags for grades.
         is_lasting: whether a second run leaves the same state, because no SQL in it reads the clock.
@@ -137,24 +137,25 @@ class ManagementGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade a prediction by running the test cases on the state that it leaves before the clean-up.
 
-        For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
-        compared. They are compared after the clean-up or, if the clean-up undoes anything that the gold did,
-        before it. If there are no test cases, this comparison decides, provided that `GradingJob.by_state` is
-        set.
+        The states (schemas and contents) that gold and prediction leave are also compared, to set the flag
+        `state_disagrees`. This happens after the clean-up, or before it if the clean-up undoes a change that
+        the gold made. If there are no test cases and `GradingJob.by_state` is set, this comparison decides.
         """
         if not job.tests and not job.by_state:
-            return Grade(
-                False, "test_error", "the task has no test case, so nothing can be said of an answer"
-            )
+            return Grade(False, "test_error", "the task has no test case, so no answer can be graded")
         gold = self._gold_state(job)
         if isinstance(gold, Grade):
             return gold
         if gold.tests.status != "passed":
             return Grade(
-                False, "test_error", f"on the gold's own state: {gold.tests.reason}", None, gold.flags
+                False,
+                "test_error",
+                f"on the state that the gold leaves: {gold.tests.reason}",
+                None,
+                gold.flags,
             )
         if not job.tests and "gold_changes_nothing" in gold.flags:
-            reason = "the gold leaves the database as it was, so its state says nothing"
+            reason = "the gold leaves the database unchanged, so states cannot be used for grading"
             return Grade(False, "test_error", reason, None, gold.flags)
         with self._source.open(job.database, self._limits) as database:
             fault = prepare_prediction(database, job)
@@ -231,7 +232,7 @@ class ManagementGrader:
                 return broken("the state after the clean-up", expected)
         for state in (worked, expected):
             if fault_text := unreadable(state):
-                return Grade(False, "infra_error", f"the gold's state is out of reach: {fault_text}")
+                return Grade(False, "infra_error", f"the gold's state cannot be read: {fault_text}")
         is_lasting = not any(map(reads_clock, {*start.definitions, *worked.definitions}))
         changed = changed_objects(start, worked)
         flags = () if changed else ("gold_changes_nothing",)
@@ -258,7 +259,7 @@ def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestR
 
 def _other_state(gold: _GoldState, returned: DatabaseState | QueryError) -> str:
     found = "" if isinstance(returned, QueryError) else first_difference(gold.state, returned)
-    return f"the test cases pass, but the state is another than the gold's: {found or 'it cannot be read'}"
+    return f"the test cases pass, but the state differs from the gold's: {found or 'it cannot be read'}"
 
 
 def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:

@@ -1,11 +1,11 @@
 """Grade as the published c-Interact evaluators do, on a disposable copy (BIRD-Interact §4.2 to §4.4).
 
-This reproduces their verdicts, including known faults, so that scores are comparable. A submission that
-passes gets the flag `integrity` if it would fail against the gold on a pristine copy, or by birdenv's rules
-for test cases.
+The grader reproduces the verdicts of these evaluators, including known faults, so that scores are comparable.
+A submission that passes gets the flag `integrity` if it would fail against the gold on a pristine copy, or by
+birdenv's rules for test cases.
 
-The test cases of a Management task run in the sandbox, in a single test of birdenv's own, which loads the
-task's sources as the evaluators do.
+The test cases of a Management task run in the sandbox. A single test that birdenv provides loads the task's
+sources as the evaluators do.
 
 Rows are compared by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. A grade's
 reason quotes the gold, and must not be shown to agents.
@@ -100,7 +100,7 @@ def _rounded(value: Any) -> Any:
 def _difference(gold: _Rows, pred: _Rows) -> str:
     expected, returned = set(gold), set(pred)
     if expected == returned:
-        return "same rows in another order"
+        return "the rows are the same, but in a different order"
     missing = next((row for row in gold if row not in returned), None)
     extra = next((row for row in pred if row not in expected), None)
     parts = [f"{what} {show(row)}" for what, row in (("expected", missing), ("returned", extra)) if row]

@@ -1,9 +1,9 @@
 """Grade c-Interact submissions: Query tasks by the rows, and Management tasks by the test cases.
 
-By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy of
-the database, the prediction for a Query task may only read, and the model is not blamed if the benchmark's
-own SQL fails. By the rules of the published evaluators, the prediction and the gold run on the same
-disposable copy.
+Under strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy
+of the database, and a prediction for a Query task may only read. If the benchmark's own SQL fails, this does
+not count against the model. Under the rules of the published evaluators, the prediction and the gold run on
+the same disposable copy.
 """
 
 from __future__ import annotations

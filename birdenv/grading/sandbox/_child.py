@@ -62,7 +62,7 @@ def _line(error: BaseException) -> str:
         case MemoryError():
             return "runs out of memory"
         case RecursionError():
-            return "recurses without end"
+            return "recurses too deeply"
         case RefusedError() | RefusedImportError() | OutputError():
             return _text(error)
         case SystemExit():
@@ -79,7 +79,7 @@ def _text(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:
-        return "(its text cannot be made)"
+        return "(the text of the error cannot be shown)"
     text = " ".join(text[: 4 * _LONGEST_REASON].split())
     text = _ADDRESS.sub("0x…", text).encode(errors="backslashreplace").decode()
     return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
@@ -122,7 +122,7 @@ def _load(source: str, space: dict[str, Any]) -> None:
 def _call(space: dict[str, Any], name: str, arguments: tuple[Any, ...]) -> None:
     test = space.get(name)
     if not callable(test) or isinstance(test, type):
-        raise RefusedError("is no function any more once its source has run")
+        raise RefusedError("is no longer a function after its source has run")
     test(*arguments)
 
 
@@ -152,7 +152,7 @@ class _Connection:
     """The argument `conn` of a test, which can only be passed on to `execute_queries`."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RefusedError(f"uses conn.{name}, which is not offered to tests: execute_queries is")
+        raise RefusedError(f"uses conn.{name}, which is not offered to tests; use execute_queries")
 
     def __repr__(self) -> str:
         return "<conn>"

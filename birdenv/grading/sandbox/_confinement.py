@@ -1,9 +1,12 @@
 """Confine a process that runs test cases.
 
-There are three layers: a replacement for `__import__` that allows only certain modules, and tells the author
-of the test case which import was refused; an audit hook that denies all code access to files, processes,
-sockets and other modules; and kernel limits on time, memory, files and processes. This module imports only
-the standard library, because the confined process imports it.
+There are three layers:
+
+* a replacement for `__import__`, which allows only certain modules, and reports which import was refused;
+* an audit hook, which denies all code access to files, processes, sockets and other modules;
+* kernel limits on time, memory, files and processes.
+
+This module imports only the standard library, because the confined process imports it.
 """
 
 from __future__ import annotations
@@ -51,14 +54,14 @@ class RefusedImportError(ImportError):
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import the named modules as far as the sandbox offers them, because it cannot open files later."""
+    """Import those of the named modules that the sandbox offers, because no file can be opened later."""
     for name in (*_ALWAYS, *_INTERNAL, *filter(_is_offered, names)):
         with contextlib.suppress(ImportError):  # the test's own import will report it
             importlib.import_module(name)
 
 
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Confine this process: it can then only compute, within limits, and use file descriptors that are open.
+    """Confine this process to computing within limits and using file descriptors that are already open.
 
     `seconds` limits the wall-clock time, and `cpu_seconds` the processor time.
     """
@@ -67,10 +70,10 @@ def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
 
 
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Set kernel limits. The process is killed by SIGXCPU (processor time) or SIGALRM (wall clock).
+    """Set kernel limits, which kill the process by SIGXCPU (processor time) or SIGALRM (wall clock).
 
-    The process cannot start other processes. Root is exempt from that limit, so a root process becomes
-    `nobody` if possible. On Linux, the process is also killed when its owner ends.
+    The process can no longer start processes. Because this limit does not apply to root, a root process
+    becomes `nobody` if possible. On Linux, the process is also killed when its owner ends.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:

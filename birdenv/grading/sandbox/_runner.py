@@ -1,9 +1,9 @@
 """Run the test cases of a Management task against a database, in a process that can be killed.
 
 The tests are the benchmark's Python code, which receives the agent's SQL as data. The sandbox protects the
-machine and other tasks from mistakes in this code, such as endless loops or too much memory, output, files or
-processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim that
-tests passed.
+machine and other tasks from mistakes in this code, such as endless loops or excessive use of memory, files
+and processes. It does not stop a determined attacker: Python code can manipulate the interpreter, and claim
+that tests passed.
 
 The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
 socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its
@@ -54,7 +54,9 @@ class SandboxLimits:
 
     def __post_init__(self) -> None:
         if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
-            raise InputError("test cases need time (at least 1 s of processor time) and memory")
+            raise InputError(
+                "limits for test cases must allow some time, at least 1 s of processor time, and some memory"
+            )
         if min(self.output_characters, self.queries, self.result_bytes) < 0:
             raise InputError("limits on output, queries and results cannot be negative")
 
@@ -119,7 +121,7 @@ class TestReport:
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether a second run may end differently, because a limit or a crash ended this run."""
+        """Return whether a second run could end differently, because a limit or a crash ended this run."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 
@@ -132,17 +134,21 @@ def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> Test
     or modules that are not offered, if the process breaks, or if the wall-clock limit is exceeded.
     """
     if on_gold.status != "passed":
-        return TestReport("test_error", f"on the gold's own state: {on_gold.reason}")
+        return TestReport("test_error", f"on the state that the gold leaves: {on_gold.reason}")
     report = on_prediction()
     if report.status == "test_error" and report.outcomes and report.outcomes[-1].cause == "limit":
-        return replace(report, status="failed", reason=f"{report.reason}, unlike on the gold's state")
+        return replace(
+            report,
+            status="failed",
+            reason=f"{report.reason}, but not on the state that the gold leaves",
+        )
     return report
 
 
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
 _DEFAULT_LIMITS: Final = SandboxLimits()
-_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner something else than a request")
+_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner a message that is not a request")
 
 
 def run_test_cases(
@@ -215,7 +221,7 @@ class _Owner:
         except BirdenvError:
             self._add(*_NONSENSE)
         except TooManyQueriesError:
-            self._add("limit", f"asks for more than {self._limits.queries} queries")
+            self._add("limit", f"runs more than {self._limits.queries} queries")
         finally:
             process.kill()
         last = self._outcomes[-1]
@@ -247,9 +253,9 @@ class _Owner:
     def _death(self, death: Death) -> tuple[TestCause, str]:
         seconds = self._limits.seconds
         if death.was_late and self._answers.seconds > seconds / 2:
-            return "limit", f"is not done in {seconds:g} s, most of which the database took"
+            return "limit", f"is not finished after {seconds:g} s, most of which the database took"
         if death.was_late:
-            return "clock", f"is not done in {seconds:g} s"
+            return "clock", f"is not finished after {seconds:g} s"
         code = death.exit_code
         if code is None:
             return _NONSENSE
@@ -258,7 +264,7 @@ class _Owner:
         if code == -signal.SIGXCPU:
             return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
         if code < 0 and code != -signal.SIGKILL:
-            return "process", f"dies of {signal.Signals(-code).name}"
+            return "process", f"is killed by {signal.Signals(-code).name}"
         # Which of these is reported depends on timing.
         return "process", "ends its process or its connection, or is killed"
 

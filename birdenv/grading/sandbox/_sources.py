@@ -62,7 +62,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Return whether source code may read the current time or date; True if unclear.
+    """Return whether source code could read the current time or date; True if in doubt.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)
@@ -77,7 +77,7 @@ def reads_clock(source: str) -> bool:
 
 def _problems(source: object) -> list[str]:
     if not isinstance(source, str):
-        return [f"is not text but {type(source).__name__}"]
+        return [f"must be text, but is {type(source).__name__}"]
     try:
         tree = compile_source(source)
     except SyntaxError as error:
@@ -87,7 +87,7 @@ def _problems(source: object) -> list[str]:
     functions = _functions(tree)
     tests = _tests(functions)
     if not tests:
-        found = f"{len(functions)} functions of other names" if functions else "no function"
+        found = f"{len(functions)} functions with other names" if functions else "no function"
         return [f"defines {found}, so there is no test_case({_PARAMETERS})"]
     return [problem for test in tests if (problem := _signature_problem(test))]
 

@@ -91,7 +91,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """The databases of a server. Only the owner connects to the server, and runs SQL for the worker."""
+    """Databases on a server, to which only the worker's owner connects. It runs the worker's SQL."""
 
     dialect: str
 
@@ -118,7 +118,7 @@ class GradingSettings:
     """The settings of a worker.
 
     Attributes:
-        source: the databases.
+        source: the location of the databases.
         limits: the limits on each statement.
         grader: the settings of the grader, or the name of a grader without settings.
     """

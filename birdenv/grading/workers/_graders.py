@@ -27,13 +27,12 @@ class ExGrader:
     alone and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
 
     Args:
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: whether to remove everything around the SQL (`clean_sql`) before computing `ex` and the
             metrics.
         metrics: metrics to compute in addition to EX.
-        fail_doubtful: whether a prediction that reads no table, although the gold reads one, fails by all
-            metrics.
+        fail_doubtful: whether a prediction that reads no table fails all metrics if the gold reads a table.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class PairGrader:
         self.rules = rules or PairRules()
         self.dialect = dialect
         if self.rules.esm and run is None:
-            raise ValueError("ESM needs a database")
+            raise ValueError("ESM needs a function that runs queries: pass `run`")
 
         settings = GradingSettings(OwnedServer(dialect), Limits(), PairSettings(self.rules, run is not None))
         answer = None if run is None else lambda question: run(*question)
@@ -234,7 +233,7 @@ def score_pairs(
 
     Args:
         pairs: the pairs, in any order.
-        source: the databases.
+        source: the source that opens the databases.
         limits: the limits on each statement.
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.
@@ -247,7 +246,7 @@ def score_pairs(
         ValueError: `workers` is less than 1.
     """
     if workers < 1:
-        raise ValueError(f"at least one worker is needed, not {workers}")
+        raise ValueError(f"`workers` must be at least 1, got {workers}")
     places: dict[Pair, list[int]] = {}
     for place, pair in enumerate(pairs):
         places.setdefault(Pair(*pair), []).append(place)

@@ -71,7 +71,10 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Describe a source to a worker, which then opens its files or, for a server, asks the owner."""
+    """Return a description of the source for a worker.
+
+    The worker opens SQLite files itself. For databases on a server, it sends its SQL to its owner.
+    """
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -87,8 +90,8 @@ class Grading:
         settings: the databases, the limits and the grader.
         uncompared: a function that returns the result of a job whose rows could not be compared, because the
             worker died or was too slow while no statement was running.
-        source: the databases, if they are on a server, where this process runs the SQL for the workers.
-        answer: a function that answers the workers' questions, if there is no `source`.
+        source: the databases, if they are on a server; this process then runs the workers' SQL.
+        answer: a function that answers the workers' questions if `source` is None.
     """
 
     def __init__(
@@ -108,7 +111,7 @@ class Grading:
         self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
 
     def stop(self) -> None:
-        """End all workers that do jobs for this object, in any thread, and start no more jobs."""
+        """End all workers that are doing jobs for this object, in any thread, and start no more jobs."""
         self._is_stopped = True
         for process in list(self._at_work):
             process.strike()
@@ -139,7 +142,7 @@ class Grading:
             if number is None or number not in left:
                 startup_deaths += 1
                 if startup_deaths >= _MOST_STARTUP_DEATHS and not self._is_stopped:
-                    raise BirdenvError(f"worker processes die before they do anything: {death.reason}")
+                    raise BirdenvError(f"worker processes die as soon as they start: {death.reason}")
             elif not death.was_late and number not in repeated:
                 repeated.add(number)
             elif death.exit_code == OUT_OF_MEMORY and statement == NO_STATEMENT:
@@ -202,4 +205,4 @@ def _read(values: Any) -> list[Graded]:
 def _why(death: Death) -> str:
     if death.was_late:
         return f"the rows could not be compared within {COMPARING_SECONDS:g} s of CPU time"
-    return f"the rows could not be compared: the process that did it died: {death.reason}"
+    return f"the rows could not be compared: the process that compared them died: {death.reason}"

@@ -1,4 +1,4 @@
-"""Let a worker use the databases of a server through its owner, which has the connections to the server.
+"""Let a worker use databases on a server to which only its owner connects.
 
 The worker uses an `AskedSource`, and the owner an `AnsweringSource`. Checkpoints stay in the owner; the
 worker gets tokens in their place.
@@ -33,13 +33,13 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The identity of a token that represents, in the worker, a checkpoint kept by the owner."""
+    """The number of a checkpoint that the owner stores. In the worker, a token carries this number."""
 
     number: int
 
 
 class AskedSource:
-    """The databases of the owner's source, as the worker sees them. Every call asks the owner."""
+    """A source in the worker that forwards each call to the owner's source."""
 
     def __init__(self, owner: Owner, dialect: str) -> None:
         self._owner = owner
@@ -103,7 +103,7 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """The owner's end, which answers a worker's questions about databases while the worker does jobs.
+    """The owner's counterpart of `AskedSource`, which answers the questions of a worker.
 
     At the end of the `with` block, it closes all databases that the worker left open.
     """
@@ -122,7 +122,7 @@ class AnsweringSource:
             self._open.popitem()[1].close()
 
     def token(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Store a checkpoint, and return a token that the worker can use in place of the checkpoint."""
+        """Store a checkpoint, and return a token that the worker can use in its place."""
         self._kept.append(checkpoint)
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
@@ -141,7 +141,7 @@ class AnsweringSource:
         return graded
 
     def answer(self, question: Any) -> Any:
-        """Answer a question of `AskedSource`. Raises `MessageError` if the question is malformed."""
+        """Answer a question from `AskedSource`. Raises `MessageError` if the question is malformed."""
         match question:
             case ("scope", str() as db_id, seconds, rows, size):
                 return self._source.scope(db_id, Limits(seconds, rows, size))

@@ -64,7 +64,7 @@ class WatchedSource:
         self.begin({})
 
     def begin(self, known: Mapping[bytes, QueryError]) -> None:
-        """Start a new job, with these `known` errors, and forget the previous job."""
+        """Reset the source for a new job with the given `known` errors."""
         self.known = known
         self.was_late = self.state_was_late = False
 
@@ -83,9 +83,8 @@ class WatchedSource:
 class WatchedDatabase:
     """A database whose statements are recorded before they run (see `WatchedSource`).
 
-    The digest of a statement includes everything that ran on the same database before. Otherwise, the error
-    of a statement that reads a view could be repeated for the gold, although only a prediction had replaced
-    that view.
+    The digest of a statement includes everything that ran on the same database before. Otherwise, an error
+    from a view that only a prediction had replaced could be repeated when the gold runs the same statement.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The messages to the system in a-Interact, and the answers of the six tools that explain the database."""
+"""The messages to the system in a-Interact, and the answers from the six tools that explain the database."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def look_up(
 
     Args:
         kind: the name of the tool, such as `get_schema`.
-        argument: `{"table": ..., "column": ...}` for the meaning of a column; the name or the visible id for
-            the definition of a knowledge entry. Case does not matter. Other tools ignore the argument.
+        argument: the argument of the tool. For `get_column_meaning`, this is `{"table": ..., "column": ...}`;
+            for `get_knowledge_definition`, the name or visible id of the entry. Names are not case-sensitive.
+            Other tools ignore the argument.
         notes: the schema, knowledge and column meanings of the database.
         deleted: the ids of knowledge entries that the system must not see.
         renumber: True to number the visible entries consecutively, because a gap would reveal a deleted
@@ -126,12 +127,12 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return the sentence at the end of every reply that states the remaining budget."""
+    """Return the sentence that states the remaining budget, which ends every reply."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Return the message about an invalid action, with the missing arguments or the possible actions."""
+    """Return the message that refuses an invalid action and names its arguments or the possible actions."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action. Possible actions: {', '.join(legal)}."
@@ -156,7 +157,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str) -> str:
-    """Return the message that accepts the first submission and states the follow-up request."""
+    """Return the message that says that phase 1 is passed, followed by the follow-up request."""
     return f"Your SQL is correct. Follow-up request: {query}"
 
 

@@ -99,10 +99,10 @@ SEATS: Final = (
 class AInteractRules(InteractRules):
     """An a-Interact episode: nine tools with prices (`COSTS`), and one budget for both phases.
 
-    Passing phase 1 earns 0.7 and passing phase 2 earns 0.3, however many submissions it took. Where the
-    published implementations disagree, the rules are:
+    Passing phase 1 earns 0.7, and passing phase 2 earns 0.3, regardless of the number of submissions. Where
+    the published implementations disagree, the rules are:
 
-    * The price of a tool is deducted before the tool runs, whatever its result.
+    * The price of a tool is deducted before the tool runs, regardless of the result.
     * A tool that costs more than the remaining budget is refused, and the refusal costs nothing. After a
       refusal, or if the budget does not cover any tool, only `submit_sql` is possible; any other action ends
       the episode.
@@ -110,9 +110,9 @@ class AInteractRules(InteractRules):
       budget and ends the episode without a follow-up.
     * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
     * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
-      the reply says nothing more.
+      the reply says only that.
 
-    The profile decides how submissions are judged, and which database state a follow-up starts from. The
+    The profile determines how submissions are graded, and from which database state a follow-up starts. The
     profile's rules about turns do not apply to a-Interact.
 
     Attributes:
@@ -244,7 +244,7 @@ class AInteractSettings(InteractSettings):
 
     profile: Literal["strict", "adk"] = Field(
         "strict",
-        description="How submissions are judged: strict (birdenv's rules) or adk (as in the reference "
+        description="How submissions are graded: strict (birdenv's rules) or adk (as in the reference "
         "implementation).",
     )
     patience: int = Field(

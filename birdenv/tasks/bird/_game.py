@@ -60,7 +60,7 @@ class BirdSettings(SqlSettings):
         return self
 
     def place(self) -> tuple[Path, Path]:
-        """Return the path of the task file and the path of the database folder."""
+        """Return the paths of the task file and of the database folder."""
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)
@@ -74,8 +74,8 @@ class BirdTasks(SqlTasks[BirdTask]):
 
     Attributes:
         settings: the settings used to load the tasks.
-        grader: computes EX and the optional metrics of submissions.
-        data_folder: the database folder.
+        grader: the grader for EX and the optional metrics.
+        data_folder: the folder that contains the databases.
     """
 
     settings: BirdSettings

@@ -1,4 +1,4 @@
-"""BIRD tasks, and a reader for BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
+"""BIRD tasks, and a reader for the task files of mini-dev (2024 and 2025), dev and train."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PublicBirdTask:
             edition of mini-dev contains the ids 137 and 138 twice.
         db_id: the name of the database.
         question: the question in natural language.
-        evidence: a hint that helps to understand the question; may be empty.
+        evidence: a hint that helps to understand the question; can be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
         candidates: SQL statements that agents can choose from; empty in the published files.
     """
@@ -73,7 +73,7 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the task's gold SQL and its test cases. BIRD has no test cases."""
+        """Return the task's gold SQL, and an empty sequence in place of test cases."""
         return self.private.gold, ()
 
 
@@ -84,7 +84,7 @@ class BirdRecord(BaseModel):
         question_id: the id of the task; if it is None, the position in the file becomes the id.
         db_id: the name of the database.
         question: the question in natural language.
-        evidence: a hint that helps to understand the question; may be empty.
+        evidence: a hint that helps to understand the question; can be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
         SQL: the gold statement, or several accepted statements. A task without gold cannot be graded.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.

@@ -106,7 +106,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return sentences that explain the counts from `ex_differences` to people."""
+    """Return sentences that explain the counts from `ex_differences`."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -159,14 +159,14 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Return True if an episode counts in rates, because its status is not one of `UNRATED`."""
+    """Return True if rates include the episode, that is, if its status is not in `UNRATED`."""
     return run["status"] not in UNRATED
 
 
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Return the official table of mean scores in percent, keyed by difficulty (mini_dev `print_data`).
+    """Return the official table of mean scores in percent, by metric and difficulty (mini_dev `print_data`).
 
     Args:
         difficulties: the difficulty of each episode. Episodes of an unknown difficulty count only in the

@@ -68,19 +68,19 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence that reports that a refused action cost a question, and how many remain."""
+    """Return a sentence that says that a refused action cost one question, and how many are left."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence that reports that a refused action was free, and how many more will be."""
+    """Return a sentence that says that a refused action was free, and how many more are free."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Return the sentence that explains why a refused action counts as an empty submission."""
+    """Return a sentence that explains why a refused action counts as an empty submission."""
     if has_submitted and profile.free_refusals:
         free = f"Such actions were free {_times(profile.free_refusals)} in this phase"
         return f"{free}; this one uses up your attempt: it {USED_UP}."
@@ -91,12 +91,15 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence that reports that a question was free, because the user did not understand it."""
+    """Return a sentence that says that a question was free, and how many questions are left.
+
+    A question is free if the user did not understand it.
+    """
     return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the note that some profiles add to every answer: the number of questions left."""
+    """Return the note about the number of questions left, which some profiles add to every answer."""
     return f"({left} of {counted(most, 'question')} left)"
 
 
@@ -118,7 +121,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str, may_clarify: bool) -> str:
-    """Return the message that accepts the SQL of phase 1 and states the follow-up request."""
+    """Return the message that says that phase 1 is passed, followed by the follow-up request."""
     asking = "" if may_clarify else "\nNo further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
 

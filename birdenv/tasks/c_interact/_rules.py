@@ -61,9 +61,9 @@ class CInteractRules(InteractRules):
 
     In each phase, the system has a second ("debug") attempt if its first SQL is wrong. A refused action
     (illegal, malformed or empty) costs one question. If no question is left, the action counts as an empty
-    submission, so that every episode ends. The profile may make some refused actions after the first
-    submission of each phase free (`Profile.free_refusals`). A message without a tool call may end the attempt
-    at once (`Profile.no_call_ends_attempt`).
+    submission, so that every episode ends. Under some profiles, the first refused actions after a submission
+    are free (`Profile.free_refusals`), or a message without a tool call ends the attempt at once
+    (`Profile.no_call_ends_attempt`).
 
     Attributes:
         questions: the number of questions charged to the budget. The record counts all other questions in

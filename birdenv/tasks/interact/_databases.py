@@ -1,4 +1,4 @@
-"""The database that the system tries SQL on in an episode, and the jobs for the grader.
+"""The database on which the system tries out SQL in an episode, and the jobs for the grader.
 
 The grader never uses the system's database.
 """
@@ -33,7 +33,7 @@ def grading_job(
     so follow-ups to Query tasks are graded in the same way.
 
     Args:
-        task: the task.
+        task: the task that the submission is for.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
@@ -94,10 +94,10 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return the statements that prepare the system's own database for a phase. Gold SQL is never among them.
+    """Return the statements that prepare the system's own database for a phase. They include no gold SQL.
 
     Args:
-        task: the task.
+        task: the task that is played.
         profile: the protocol profile.
         accepted: the SQL that passed phase 1, or None in phase 1.
     """
@@ -138,12 +138,12 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database that the system tries SQL on in an episode.
+    """The database on which the system tries out SQL in an episode.
 
-    The database is opened for the first statement, and keeps all changes. Phase 2 begins with a fresh
+    The database is opened when the first statement runs, and keeps all changes. Phase 2 begins with a fresh
     database in the state that `agent_start_state` describes. The database is closed while a submission is
-    graded, to free memory. When an episode is resumed, its recalled statements (see `recall`) run again only
-    once a new statement follows.
+    graded, to free memory. After an episode is resumed, the statements passed to `recall` run again just
+    before the next new statement.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -164,9 +164,9 @@ class AgentDatabase:
         return self._database is not None
 
     def show(self, sql: str) -> tuple[str, int]:
-        """Run a statement, and return its result as text and the number to pass to `recall`.
+        """Run a statement, and return its result as text and the `count` for `recall`.
 
-        This number counts the statements that would have to run again to restore the database.
+        The count is the number of statements that would have to run again to restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.
@@ -182,7 +182,7 @@ class AgentDatabase:
         """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
-            sql: the statement.
+            sql: the statement that ran.
             count: the number that `show` returned in that process.
         """
         self._past.recall(sql, count)
@@ -244,7 +244,7 @@ class AgentDatabase:
             self._written = None
             return fault
         if isinstance(fault, QueryError):
-            raise BenchmarkError(f"set-up fails: {fault.message}")
+            raise BenchmarkError(f"the set-up of the task fails: {fault.message}")
         if not start and state.own:
             fault = database.run(state.own)
             if isinstance(fault, QueryError):  # the system's own SQL, which passed before

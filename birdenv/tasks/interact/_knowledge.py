@@ -28,7 +28,7 @@ class KnowledgeEntry(BaseModel):
         description: a short description of the term.
         definition: the definition, such as a formula.
         children: the ids of the entries that the definition builds on.
-        raw: the entry as JSON, with all fields of the file.
+        raw: the entry as JSON, with all fields from the file.
     """
 
     model_config = ConfigDict(frozen=True)

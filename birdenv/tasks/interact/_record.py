@@ -67,7 +67,7 @@ class AmbiguityRecord(_Model):
 
     Attributes:
         term: the ambiguous words in the request.
-        sql_snippet: the piece of SQL that expresses what the words mean.
+        sql_snippet: the part of the gold SQL that expresses the meaning of the words.
         is_mask: the field of the same name in the files; birdenv does not use it.
         type: the type of the ambiguity; empty if the file names none.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system. In the files, the
@@ -85,7 +85,7 @@ class QueryAmbiguityRecord(_Model):
     """The annotated ambiguities in the wording of a request.
 
     Attributes:
-        critical_ambiguity: the ambiguities that must be resolved to write the right SQL.
+        critical_ambiguity: the ambiguities that must be resolved to write correct SQL.
         non_critical_ambiguity: the other ambiguities, which do not count for the budget.
     """
 
@@ -106,8 +106,8 @@ class FollowUpRecord(_Solution):
     Attributes:
         query: the request; empty if the task has no follow-up.
         type: the type of the follow-up; empty if the file names none.
-        category: `Query` or `Management`; None if the file does not say.
-        conditions: how results are compared; None if the file does not say.
+        category: `Query` or `Management`; None if the file does not specify it.
+        conditions: how results are compared; None if the file does not specify them.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
     """
 
@@ -135,9 +135,9 @@ class TaskRecord(_Solution):
         amb_user_query: the ambiguous request.
         query: the clear request.
         category: `Query` if the gold SQL reads data, `Management` if it changes the database.
-        high_level: True if the request is phrased in general terms; None if the file does not say.
-        difficulty_tier: the difficulty; None if the file does not say.
-        conditions: how results are compared; None if the file does not say.
+        high_level: True if the request is phrased in general terms; None if the file does not specify it.
+        difficulty_tier: the difficulty; None if the file does not specify it.
+        conditions: how results are compared; None if the file does not specify them.
         preprocess_sql: the statements that prepare the database.
         clean_up_sqls: the statements that clean up the database.
         user_query_ambiguity: the ambiguities in the wording of the request.

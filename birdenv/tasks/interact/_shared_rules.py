@@ -209,11 +209,11 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the public record's fields on all moves other than submissions, such as questions."""
+        """Return the fields of the public record about moves other than submissions, such as questions."""
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return how many annotated ambiguities the user has resolved, and how many there are."""
+        """Return the number of annotated ambiguities that the user has resolved, and their total number."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)

@@ -70,10 +70,10 @@ class PublicTask:
         question: the ambiguous request.
         counted_ambiguities: the number of critical and knowledge ambiguities, which determines the budget.
             This number is public because `turns_left` reveals it.
-        high_level: True if the request is phrased in general terms; None if the file does not say.
+        high_level: True if the request is phrased in general terms; None if the file does not specify it.
         difficulty: the difficulty in the file, or `unknown`.
-        candidates: SQL statements that agents can choose from, in file order. They are not shuffled, so the
-            file must not always list the right statement in the same position.
+        candidates: SQL statements that agents can choose from, in file order. Because they are not shuffled,
+            the position of the right statement in the file must vary.
     """
 
     index: int
@@ -95,7 +95,7 @@ class FollowUp:
         gold: the gold SQL statements; empty if the follow-up cannot be graded.
         test_cases: the test cases, as Python code.
         category: the category; inferred if the record does not state a category.
-        conditions: how results are compared; None if the record does not say.
+        conditions: how results are compared; None if the record does not specify them.
         type: the type of the follow-up in the file.
         candidates: SQL statements that agents can choose from.
         stated_category: the category that the record states; None if the record does not state one.
@@ -167,7 +167,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
     """Return the task that a record describes, divided into a public part and a private part.
 
     Args:
-        record: the record.
+        record: the record from the task file.
         index: the index of the record in its file, from 0.
         notes: the notes about the task's database.
         dialect: the SQL dialect of the database.
@@ -263,7 +263,7 @@ def task_fields(task: CInteractTask) -> dict[str, Any]:
 def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str, Any]:
     """Return the fields that describe a task in the private record of an episode.
 
-    If the episode was `played`, they include the gold SQL and the clear query.
+    The fields include the gold SQL and the clear query if the episode was played (`played`).
     """
     private, follow_up = task.private, task.private.follow_up
     gold = {

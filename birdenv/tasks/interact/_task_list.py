@@ -52,7 +52,7 @@ class Benchmark:
 
     Attributes:
         tasks: the tasks, in file order.
-        source: opens the databases.
+        source: the source that opens the databases.
         task_file: the path of the file.
     """
 
@@ -80,7 +80,7 @@ def find_task_file(folder: Path) -> Path:
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """Return all records of a task file. Values for the given SQL dialect replace the general values.
+    """Return all records in a task file, with the values for one SQL dialect in place of the general values.
 
     Raises:
         InputError: a record is not valid, or two records have the same instance id.
@@ -104,13 +104,13 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load tasks and the notes on their databases. The databases are not opened.
+    """Load tasks and the notes on their databases, without opening the databases.
 
     Args:
         folder: the benchmark folder.
         task_file: the task file; by default, the task file in the folder.
-        source: opens the databases; by default, they are the files `<db>/<db>.sqlite` in the folder.
-        select: returns True for the records to load; by default, all records are loaded.
+        source: the source that opens the databases; by default, the files `<db>/<db>.sqlite` in the folder.
+        select: a function that returns True for each record to load; by default, all records are loaded.
     """
     path = task_file or find_task_file(folder)
     source = source or SqliteSource(folder)
@@ -131,11 +131,11 @@ class InteractSettings(SqlSettings):
 
     data_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
         None,
-        description="Folder with the task file and <db>/ folders. Default: the folder of --data, or else the "
-        "demo.",
+        description="Folder with the task file and <db>/ folders. Default: the folder of --data, or the demo "
+        "benchmark.",
     )
     data: Annotated[str | None, Option(path=True)] = Field(
-        None, description="Task file. Default: the one in the folder."
+        None, description="Task file. Default: the task file in the folder."
     )
     profile: Literal["strict", "shell", "adk"] = Field(
         "strict",
@@ -151,7 +151,7 @@ class InteractSettings(SqlSettings):
     )
     user_sees: UserSees = Field(
         "words",
-        description="What the user sees of the agent's moves: words, results (also its SQL with the "
+        description="Which of the agent's moves the user sees: words, results (also SQL with its "
         "results), or all.",
     )
     leak_guard: LeakGuard = Field(
@@ -186,12 +186,12 @@ class InteractSettings(SqlSettings):
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
             raise SettingError(
                 "fail_doubtful",
-                " needs the 'strict' profile, because the other profiles judge by published rules",
+                " needs the 'strict' profile, because the other profiles grade by published rules",
             )
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the path of the benchmark folder and the path of the task file."""
+        """Return the paths of the benchmark folder and of the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -209,7 +209,7 @@ class InteractSettings(SqlSettings):
 
     @property
     def chosen_profile(self) -> Profile:
-        """Return the protocol profile, with the changes that other settings make to it."""
+        """Return the protocol profile, as modified by the other settings."""
         profile = PROFILES[self.profile]
         grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
         return replace(profile, grading=grading)
@@ -224,7 +224,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 
     Attributes:
         settings: the settings used to load the tasks.
-        make_rules: returns the rules for a new episode of a task.
+        make_rules: a function that returns the rules for a new episode of a task.
     """
 
     settings: InteractSettings
@@ -264,7 +264,7 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the c-Interact or a-Interact tasks. Tasks that cannot be played are left out, with a note.
+    """Load the c-Interact or a-Interact tasks, and add a note on each task that cannot be played.
 
     Args:
         settings: the settings of the game.

@@ -30,7 +30,7 @@ class FilteredAnswer(NamedTuple):
 
     Attributes:
         text: the answer that the system sees.
-        entry: the entry about the answer in the private log.
+        entry: the entry for the private log.
     """
 
     text: str
@@ -40,14 +40,14 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return the briefs that tell the simulated user what they want, one for each phase of the task.
+    """Return the simulated user's briefs, one for each phase. A brief states what the user wants.
 
     A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
     Args:
-        task: the task.
+        task: the task that is played.
         converses: True if the user remembers the conversation and may ask what a question means.
-        first_line: see `Profile.first_line`.
+        first_line: True to use only the first line of a model's output (`Profile.first_line`).
         style: the rule-based user's answer style.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
@@ -75,12 +75,12 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return the user's instruction: the request, the clear request, and what its ambiguous terms mean."""
+    """Return the instruction to the user: the request, what it means, and what its ambiguous terms mean."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the panels that show a person in the user's seat what they are supposed to want."""
+    """Return the panels that show the clear request and the meanings to a person in the user's seat."""
     brief = task.private.brief
     meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
@@ -115,12 +115,12 @@ def filter_answer(
     The leak guard looks for SQL and meanings that the answer must not reveal.
 
     Args:
-        task: the task.
+        task: the task that is played.
         phase: the phase, 1 or 2.
         question: the system's question.
-        move: the user's answer. Its trace lists the SQL snippets that the answer is allowed to explain. An
-            answer that has no trace may reveal what the rule-based user would reveal. An answer that is not
-            text counts as an empty answer.
+        move: the user's answer, with a trace that lists the SQL snippets that the answer is allowed to
+            explain. If there is no trace, the answer is allowed to explain the same snippets as the
+            rule-based user. Data that is not text counts as an empty answer.
         guard: `filter` to replace an answer that leaks; `log` to only log the leak; None for recorded
             answers, which have already been filtered.
     """

@@ -1,7 +1,7 @@
 """The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-The measures are the success rates in both phases before and after debugging, the mean reward, the effort per
-episode, the kinds of answers from the user, and the published score over all tasks.
+They are the success rates in both phases before and after debugging, the mean reward, the effort per episode,
+the types of answers from the user, and the published score for all tasks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def task_groups(
 ) -> dict[str, tuple[str, ...]]:
     """Return the groups that a task belongs to, keyed by kind, such as `{"database": ("shop",), ...}`.
 
-    The argument `ambiguity` lists the types of the task's ambiguities.
+    `ambiguity` contains the type of each ambiguity in the task.
     """
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {

@@ -1,7 +1,7 @@
-"""BIRD-Interact's published figures, which count episodes by phase and attempt (§5.1, §5.2).
+"""BIRD-Interact's published metrics, which count episodes by phase and attempt (§5.1, §5.2).
 
-Run summaries, official result files and regrading use these figures. Tables and lines omit figures that a
-game does not have.
+Run summaries, official result files and regrading use these metrics. Text output omits metrics that a game
+does not have.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FollowUpKind = Literal["none", "graded", "ungraded"]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeScore:
-    """The result of one episode, in the form that the published figures need.
+    """The result of one episode, in the form that the published metrics need.
 
     Attributes:
         instance_id: the id of the task.
@@ -39,7 +39,7 @@ class EpisodeScore:
 
     @property
     def is_rated(self) -> bool:
-        """Return True if the episode counts in rates, because its status is not one of `UNRATED`."""
+        """Return True if rates include the episode, that is, if its status is not in `UNRATED`."""
         return self.status not in UNRATED
 
     def passed(self, phase: int, attempt: str | None = None) -> bool:
@@ -76,12 +76,12 @@ class PhaseCounts:
 
 
 def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
-    """Return the episodes that count in rates (see `EpisodeScore.is_rated`)."""
+    """Return the episodes that rates include (see `EpisodeScore.is_rated`)."""
     return [standing for standing in standings if standing.is_rated]
 
 
 def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
-    """Count the episodes that passed each phase, including episodes that do not count in rates."""
+    """Count the episodes that passed each phase, including episodes that rates exclude."""
     a, b, c, d = (
         sum(standing.passed(phase, attempt) for standing in standings)
         for phase in (1, 2)
@@ -96,8 +96,8 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
     """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
     The rates of phase 2 are shares of all episodes, except `phase_2_of_reached`, which is a share of the
-    episodes that reached phase 2. Each rate has a 95% Wilson interval. The interval is None for a single
-    episode, and if a task was played more than once, because then the episodes are not independent.
+    episodes that reached phase 2. Each rate has a 95% Wilson interval. The interval is None if there is only
+    one episode, or if a task was played more than once, because its episodes are then not independent.
     """
     counts = count_phases(standings)
     once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
@@ -125,12 +125,12 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return the published figures, which cover all episodes, whatever their status.
+    """Return the published metrics, which cover all episodes regardless of their status.
 
-    The key `tasks` holds N, the number of episodes. `left_out` counts the episodes with each status that
-    rates leave out, and `valid` counts all others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N,
-    which published tables multiply by 100, with a bootstrap interval over tasks. The rate of `phase_2` among
-    all N episodes is the published end-to-end success rate.
+    The key `tasks` holds N, the number of episodes. `left_out` holds the number of episodes for each status
+    that rates exclude, and `valid` the number of all other episodes. `normalized_reward` is (0.7a + 0.5b +
+    0.3c + 0.2d) / N, which published tables multiply by 100, with a bootstrap interval over tasks. The share
+    of `phase_2` in all N episodes is the published end-to-end success rate.
     """
     counts = count_phases(standings)
     left_out = Counter(standing.status for standing in standings if not standing.is_rated)
@@ -211,7 +211,7 @@ def _rate_line(name: str, rate: Mapping[str, Any], gain: Mapping[str, Any] | Non
 
 
 def official_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return lines of text with the published score over all tasks, its formula, and the valid tasks."""
+    """Return lines of text with the published score, its formula, and the number of valid tasks."""
     interval = official["normalized_reward_interval"]
     figure = f"{official['normalized_reward']:.4f}" if official["valid"] else "-"
     interval = interval if official["valid"] else None

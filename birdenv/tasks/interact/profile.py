@@ -23,7 +23,7 @@ MAX_PATIENCE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The rules of one c-Interact implementation. A switch is True if its first sentence below applies.
+    """The rules of one c-Interact implementation. The description of a switch applies if it is True.
 
     Attributes:
         name: the name of the profile, such as `strict`.
@@ -36,7 +36,7 @@ class Profile:
             refused move counts as an empty submission.
         no_call_ends_attempt: a message without a tool call ends the attempt, although nothing was submitted,
             and the next submission earns as much as the first. Otherwise, the message is a refused move.
-        all_knowledge_fields: knowledge entries are shown with all fields of the file.
+        all_knowledge_fields: knowledge entries are shown with all fields from the file.
         renumber_knowledge: the visible knowledge entries are renumbered.
         error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
             an error.
@@ -44,19 +44,18 @@ class Profile:
             field `category` decides.
         infer_category: the category of a follow-up without `category` is inferred from its tests or from the
             main task. Otherwise, the follow-up is a Query.
-        follow_up_conditions: the `conditions` that apply to the follow-up: `parent` for those of the main
-            task, `own` for the follow-up's (or none if it has none), `own_else_parent` for the follow-up's
-            or, if it has none, those of the main task.
+        follow_up_conditions: the `conditions` that apply to the follow-up: `parent` for those in the main
+            task, `own` for those in the follow-up (if any), `own_else_parent` for those in the follow-up or,
+            if there are none, in the main task.
         follow_up_base: the phase 1 SQL that prepares the database for the follow-up prediction: the accepted
             prediction or the gold.
         setup: the task's `preprocess_sql` and `clean_up_sqls` are run. Otherwise, they are ignored.
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
         tells_left: every answer states how many questions are left.
-        first_line: only the first line of a language model's output counts when the model plays the user and
-            says what a question is about. If the model returns no answer, the user says that they do not
-            understand.
-        grading: the rules for judging submissions.
+        first_line: when a language model plays the user and classifies a question, only the first line of its
+            output counts. If the model returns no answer, the user says that they do not understand.
+        grading: the rules for grading submissions.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The reward for each phase and attempt (BIRD-Interact §5.1), and the schemes that pay it to both seats.
+"""The reward for each phase and attempt (BIRD-Interact §5.1), and the schemes that divide it.
 
 A scheme can charge for the system's questions, and for the annotated ambiguities that the user's answers
-explain. Only the words of an answer decide which ambiguities it explains, so a replay pays the same rewards.
+explain. Which ambiguities an answer explains depends only on its words, so a replay gives the same rewards.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
-    """Return the reward of a graded submission; 0 if the submission did not pass.
+    """Return the reward for a graded submission, which is 0 if the submission did not pass.
 
     Raises:
         ValueError: `phase` or `attempt` is not 1 or 2.
     """
     if (phase, attempt) not in REWARDS:
-        raise ValueError(f"there is no phase {phase}, attempt {attempt}: both are 1 or 2")
+        raise ValueError(f"`phase` and `attempt` must be 1 or 2, got {phase} and {attempt}")
     return REWARDS[phase, attempt] if passed else 0.0
 
 

@@ -107,12 +107,13 @@ KINDS: Final = TOOLS[:3]
 
 
 class SqlMove(dict[str, Any]):
-    """A system move that is also an action in the Gymnasium environments.
+    """A move by the system, which is also an action in the Gymnasium environments.
 
-    Players can return it, and `env.step` accepts it. It equals the dict `{"kind": ..., "text": ...}`.
+    Players can return a move of this type, and `env.step` accepts it. It equals the dict `{"kind": ...,
+    "text": ...}`.
 
     Attributes:
-        trace: an explanation of the move for the private record (see `birdenv.Move`); None for no
+        trace: an explanation of the move for the private record (see `birdenv.Move`); None if there is no
             explanation.
     """
 

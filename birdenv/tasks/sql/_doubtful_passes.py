@@ -9,9 +9,9 @@ from birdenv.grading import FAILED_AS_DOUBTFUL, reads_no_table
 from birdenv.statistics import counted
 
 _WORDS = {
-    "passes_without_table": "that passed read no table: their rows are spelled out",
-    "passes_in_another_state": "that passed left another state than the gold's, which no test case looked at",
-    "failed_as_doubtful": "would have passed, but read no table or left another state than the gold's "
+    "passes_without_table": "that passed read no table: their rows are literals",
+    "passes_in_another_state": "that passed left a different state from the gold SQL, which no test noticed",
+    "failed_as_doubtful": "would have passed, but read no table or left a different state from the gold SQL "
     "(fail_doubtful)",
 }
 

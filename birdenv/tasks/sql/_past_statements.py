@@ -33,15 +33,15 @@ class PastStatements:
         """Record a statement that a resumed episode ran in an earlier process.
 
         Args:
-            sql: the statement.
-            count: the number that `ran` returned in that process. Only the first `count` recorded statements
-                are kept.
+            sql: the statement that ran.
+            count: the number that `ran` returned in that process. If more statements are recorded, only the
+                first `count` of them are kept.
         """
         self._past.append(sql)
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Record that the database was closed at this point, and only its committed changes were kept."""
+        """Record that the database was closed at this point, and that uncommitted changes were lost."""
         if self._past:
             self._past.append(None)
 
@@ -55,8 +55,8 @@ class PastStatements:
         """Run the recorded statements again to restore the database. Their results are ignored.
 
         Args:
-            execute: runs one statement.
-            set_aside: closes the database and keeps its committed changes.
+            execute: a function that runs one statement.
+            set_aside: a function that closes the database and keeps its committed changes.
         """
         for sql in self._past:
             if sql is None:

@@ -1,13 +1,14 @@
 """Records in task files, and lists of defective tasks.
 
-A record may have a field `by_dialect` with values for one SQL dialect, such as `{"postgres": {"sol_sql":
-[...], "follow_up": {...}}}`. These values replace the values of the record; objects are merged field by
-field. birdenv's demo uses this field; the public benchmarks have a file for each database engine.
+A record can have a field `by_dialect` with values for one SQL dialect, such as `{"postgres": {"sol_sql":
+[...], "follow_up": {...}}}`. These values replace the general values in the record; objects are merged field
+by field. birdenv's demo uses this field, whereas the public benchmarks have a separate file for each database
+engine.
 
-Some tasks have broken gold SQL: it no longer runs, reads the clock, or fails the task's own test cases. A
-list of defective tasks is a JSONL file with an `instance_id` and `reasons` on each line. The list contains no
-gold SQL, so people can share it. `birdenv data verify` and `birdenv self-check` write such a list, and the
-setting `leave_out` reads it.
+The gold SQL of some tasks is broken: it no longer runs, reads the clock, or fails the task's own test cases.
+A list of defective tasks is a JSONL file with the fields `instance_id` and `reasons` on each line. Lists can
+be shared, because they contain no gold SQL. `birdenv data verify` and `birdenv self-check` write them, and
+the setting `leave_out` reads them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Join SQL statements into one script. Each semicolon is on a separate line, so no comment swallows it.
+    """Join SQL statements into one script. Each semicolon has a separate line, so no comment hides it.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'
@@ -77,7 +78,7 @@ def read_defects(path: Path) -> Defects:
     """Read a list of defective tasks, and return the reasons (possibly none) for each instance id.
 
     Raises:
-        InputError: the file cannot be read, or a record names no task.
+        InputError: the file cannot be read, or a record has no instance id or its reasons are not texts.
     """
     found: dict[str, Sequence[str]] = {}
     if not read_text(path).strip():

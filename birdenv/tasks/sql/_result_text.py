@@ -1,7 +1,7 @@
 """Query results and database errors as text for agents.
 
 The text shows the column names and all rows in order, including duplicates. NULL looks different from an
-empty string and from the text 'NULL'. Text that is cut says what is missing.
+empty string and from the text 'NULL'. Truncated text states how much is missing.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def not_executed(error: QueryError, error_text: bool = True) -> str:
     """Return the message that tells the system that a statement failed.
 
     Args:
-        error: the error.
+        error: the error that the database reported.
         error_text: True to include the database's message. The message is never included if the database
             engine itself failed, because it is then not about the SQL.
     """

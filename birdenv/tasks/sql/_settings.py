@@ -22,12 +22,12 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return the reason why a fixed day cannot replace the clock in a task; empty if there is no such reason.
+    """Return the reason why a fixed date cannot replace the clock in a task; empty if it can.
 
     Args:
         sqls: the SQL statements of the task.
         tests: the test cases of the task, as Python code.
-        today: the day, such as `2025-02-19`.
+        today: the fixed date, such as `2025-02-19`.
         dialect: the SQL dialect of the statements.
     """
     try:
@@ -35,33 +35,35 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
             at_date(sql, today, dialect)
     except ClockError as error:
         return str(error)
-    return "a test case reads the clock of Python" if any(map(reads_clock, tests)) else ""
+    return "a test case reads the current time in Python" if any(map(reads_clock, tests)) else ""
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return a sentence that names the databases' fixed current date; empty if SQL reads the real clock."""
+    """Return a sentence that states the fixed date that SQL sees; empty if SQL sees the real date."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
 
 
 class SqlSettings(Settings):
-    """The settings that decide which tasks are played, and which databases they are played on."""
+    """The settings that determine which tasks are played, and on which databases."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
     )
     offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
-    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
+    difficulty: str | None = Field(None, description="Play only tasks of this difficulty.")
     databases: Annotated[
-        tuple[str, ...] | None, Option(("--database",), help="Only tasks on this database; may be repeated.")
-    ] = Field(None, description="Only tasks on these databases.")
+        tuple[str, ...] | None,
+        Option(("--database",), help="Play only tasks on this database; can be repeated."),
+    ] = Field(None, description="Play only tasks on these databases.")
     instances: Annotated[
-        tuple[str, ...] | None, Option(("--instance",), help="Only the task with this id; may be repeated.")
-    ] = Field(None, description="Only the tasks with these ids.")
+        tuple[str, ...] | None,
+        Option(("--instance",), help="Play only the task with this id; can be repeated."),
+    ] = Field(None, description="Play only the tasks with these ids.")
     leave_out: Annotated[str | None, Option(path=True)] = Field(
         None,
-        description="Leave out the tasks of this list. `birdenv data verify --defects` can write it, and for "
+        description="Leave out the tasks in this list. `birdenv data verify --defects` can write it, and for "
         "BIRD `birdenv self-check --defects`.",
     )
     ungraded: Literal["skip", "include"] = Field(
@@ -80,14 +82,14 @@ class SqlSettings(Settings):
     dsn: str | None = Field(
         None,
         description="Use another server: postgresql://user@host:port/database. The user must be a superuser, "
-        "because only a superuser can keep agents apart. Put the password into PGPASSWORD or ~/.pgpass. "
-        "Default: BIRDENV_DSN, or else birdenv's own server.",
+        "because only a superuser can isolate agents from each other. Put the password into PGPASSWORD or "
+        "~/.pgpass. Default: BIRDENV_DSN, or birdenv's own server if that is not set.",
     )
     sql_timeout: float = Field(
         30.0, gt=0, description="Time limit for one statement in seconds, also in grading."
     )
     today: str | None = Field(
-        None, description="A day, such as 2025-02-19, that SQL reads instead of the clock."
+        None, description="The date that SQL sees as the current date, such as 2025-02-19."
     )
     fail_doubtful: bool = Field(
         False,
@@ -154,7 +156,7 @@ class _Public(Protocol):
 
 
 class SqlTask(Protocol):
-    """The part of an SQL game's task that the selection of tasks needs."""
+    """The interface that a task must have for `select` and `playable`."""
 
     @property
     def public(self) -> _Public: ...
@@ -187,14 +189,14 @@ def check_task_file(file: Path) -> None:
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
     """Return the selected tasks that can be played, and notes on the tasks that are left out.
 
-    The filters of the settings and `leave_out` apply first. A remaining task is left out if its database is
-    missing, if it has no gold SQL, or if `today` cannot replace the clock in its SQL or test cases. Tasks
-    without gold SQL are played if the setting `ungraded` includes them, if the settings name them, or if no
-    task has gold SQL. Finally, `offset` and `limit` apply.
+    The filters in the settings and `leave_out` apply first. A remaining task is left out if its database is
+    missing, or if `today` cannot replace the clock in its SQL or test cases. A task without gold SQL is left
+    out, too, unless the setting `ungraded` includes it, the settings name it, or no task has gold SQL.
+    Finally, `offset` and `limit` apply.
 
     Raises:
-        InputError: all databases are missing; a database that the settings name is missing; a database cannot
-            be used; a task that the settings name cannot be played with `today`; or a task would be left out
+        InputError: a database cannot be used, or is missing although the settings name it; all databases are
+            missing; a task that the settings name cannot be played with `today`; or a task would be left out
             although `strict_data` is set.
     """
     chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
@@ -220,22 +222,22 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
     reasons = []
     if absent:
         count = len(chosen) - len(there_now)
-        reasons.append(f"{count} because their databases are missing ({', '.join(absent)})")
+        reasons.append(f"{count} because of missing databases ({', '.join(absent)})")
     if faults:
         said = "; ".join(f"{name}: {fault}" for name, fault in list(faults.items())[:_SHOWN])
-        reasons.append(f"{len(faults)} because `today` cannot replace the clock in them ({said})")
+        reasons.append(f"{len(faults)} because `today` cannot replace the clock ({said})")
         if not left or settings.instances:
             raise InputError(f"tasks cannot be played: {reasons[-1]}")
     if kept and len(kept) < len(left):
         how = "to play them without grading, set ungraded='include' or --ungraded include"
-        reasons.append(f"{len(left) - len(kept)} because they have no gold SQL ({how})")
+        reasons.append(f"{len(left) - len(kept)} because of missing gold SQL ({how})")
     notes = (
         [f"tasks are left out: {', '.join(reasons)}; {len(kept or left)} can be played"] if reasons else []
     )
     if not kept:
-        notes.append(f"none of these {len(left)} tasks has gold SQL: they are played but not graded")
+        notes.append(f"all {len(left)} tasks lack gold SQL, so they are played but not graded")
     if notes and settings.strict_data:
-        raise InputError(f"strict_data: {'; '.join(notes)}")
+        raise InputError(f"{'; '.join(notes)}. This is an error, because strict_data is set")
     return _cut(kept or left, tasks, settings), listed_notes + notes
 
 
@@ -261,7 +263,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    """Return all tasks that the settings select, in file order, even tasks that cannot be played.
+    """Return all tasks that the settings select, in file order, including tasks that cannot be played.
 
     The filters apply first, then `offset` and `limit`.
 
@@ -307,4 +309,4 @@ def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:
     names = list(dict.fromkeys(present))
     for name in wanted:
         if name not in names:
-            raise InputError(f"no {field} {name!r} in the task file; it has {listed(names)}")
+            raise InputError(f"the task file has no {field} {name!r}; it has {listed(names)}")

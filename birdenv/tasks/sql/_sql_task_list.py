@@ -20,7 +20,7 @@ class SqlTasks(TaskList, Generic[T]):
 
     Attributes:
         tasks: the tasks to play, keyed by instance id.
-        source: opens the databases.
+        source: the source that opens the databases.
         data_file: the path of the task file.
         settings: the settings that selected the tasks.
         limits: the limits for running one statement.

@@ -62,7 +62,7 @@ def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: 
     Args:
         schema: the CREATE statement of each table, optionally followed by sample rows.
         meanings: the meaning of each column, keyed by `database|table|column`.
-        dialect: the name that sqlglot gives to the SQL dialect.
+        dialect: the SQL dialect, as sqlglot names it.
         about: the text to show above the tables.
     """
     known = tuple((key.lower(), _meaning(value)) for key, value in meanings.items())
@@ -137,5 +137,5 @@ def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 question" or "no questions"."""
+    """Return a number and a noun in the matching form, such as "1 question" or "no questions"."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

@@ -26,7 +26,7 @@ def markup_help(names: Iterable[str], fence: str = "sql") -> str:
     """Return the instructions that tell a model how to write actions in markup.
 
     Args:
-        names: the names of the actions. `submit_sql` is explained even if it is not among them.
+        names: the names of the actions. `submit_sql` is explained in any case.
         fence: the language name that follows the opening backticks of an SQL block.
     """
     names = tuple(names)
@@ -59,7 +59,7 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
     tool calls, as in the published scripts.
 
     Args:
-        text: the output.
+        text: the model's output.
         legal: the names of the actions that are possible now.
 
     >>> read_tool("I look. <execute_sql>SELECT 1</execute_sql>", ["execute_sql"])
@@ -79,7 +79,7 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
 
 
 class Output(NamedTuple):
-    """A model's output, as `read_output` understands it.
+    """A model's output, as parsed by `read_output`.
 
     Attributes:
         kind: `question` or `submission`, or `untagged` if the output contains no closing tag.
@@ -151,7 +151,7 @@ def _begins_as_sql(text: str) -> bool:
 
 
 def before_next_turn(text: str) -> str:
-    """Return a model's output up to the first turn that the model made up."""
+    """Return a model's output up to the first turn that the model invented."""
     return text.partition(TURN)[0]
 
 

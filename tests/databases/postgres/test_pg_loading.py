@@ -314,7 +314,7 @@ def test_a_full_disk_is_told_and_nothing_is_kept(
         with find_server() as server:
             load_dump(server, find_dumps(folder)[0])
             with pytest.raises(
-                InputError, match=r"'big' is not loaded, and leaves nothing behind: the disk .* is full"
+                InputError, match=r"'big' cannot be loaded, and nothing of it was kept: the disk .* is full"
             ):
                 load_dump(server, find_dumps(big)[0])
             with server.connect() as connection:

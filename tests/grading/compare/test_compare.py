@@ -25,7 +25,12 @@ REASONS: dict[str, tuple[list[Any], list[Any], str, tuple[str, ...]]] = {
     "rows": ([1, 2, 3], [1, 2, 3, 4, 5], "3 rows expected, 5 returned", ()),
     "one row": ([1], [], "1 row expected, 0 returned", ()),
     "duplicates": ([1, 2], [1, 1, 2], "duplicate rows differ: 2 rows expected, 3 returned", ("dup_only",)),
-    "column order": ([("a", 1)], [(1, "a")], "same rows, columns in another order", ("colorder_only",)),
+    "column order": (
+        [("a", 1)],
+        [(1, "a")],
+        "the rows are the same, but the columns are in a different order",
+        ("colorder_only",),
+    ),
     "numbers": (
         [("a", 3.14159)],
         [("a", 3.14)],

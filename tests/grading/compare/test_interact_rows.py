@@ -93,5 +93,5 @@ def test_two_empty_results_prove_nothing() -> None:
 
 def test_another_order_is_named() -> None:
     comparison = compare_strict(result(1, 2), result(2, 1), ORDER)
-    assert comparison.reason == "same rows in another order"
+    assert comparison.reason == "the rows are the same, but in a different order"
     assert comparison.flags == ("order_only",)

@@ -259,6 +259,6 @@ def test_rules_on_real_databases(make: Callable[..., PairGrader]) -> None:
 
 
 def test_esm_without_a_database_is_our_own_mistake() -> None:
-    with pytest.raises(ValueError, match="needs a database"):
+    with pytest.raises(ValueError, match="needs a function that runs queries"):
         PairGrader(None, "sqlite")
     assert PairGrader(None, "sqlite", PairRules(esm=False)).grade("SELECT 1", "select 1").em

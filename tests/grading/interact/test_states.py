@@ -21,8 +21,8 @@ CASES = {
     "too much": (ADD, f"{ADD}; DELETE FROM sale", "sale: 3 rows expected, 0 returned"),
     "undone": (ADD, f"BEGIN; {ADD}; ROLLBACK", "rows expected"),
     "a table": ("CREATE TABLE t (a INT)", "create table T (\n a INT\n)", ""),
-    "a table missing": ("CREATE TABLE t (a INT)", "SELECT 1", "table t is expected and not"),
-    "a table too many": (ADD, f"{ADD}; CREATE TABLE t (a)", "table t is there and not"),
+    "a table missing": ("CREATE TABLE t (a INT)", "SELECT 1", "table t is missing"),
+    "a table too many": (ADD, f"{ADD}; CREATE TABLE t (a)", "table t is not expected"),
     "another type": ("CREATE TABLE t (a INT)", "CREATE TABLE t (a TEXT)", "table t differs"),
     "a view by its rows": (
         "CREATE VIEW v AS SELECT name FROM item WHERE price > 2",
@@ -47,7 +47,7 @@ CASES = {
     "views that fail otherwise": (
         "CREATE VIEW v AS SELECT name FROM nowhere",
         "CREATE VIEW v AS SELECT name FROM elsewhere",
-        "v: fails otherwise than expected",
+        "v: fails with an unexpected error",
     ),
 }
 

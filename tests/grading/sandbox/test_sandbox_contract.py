@@ -170,13 +170,13 @@ JUDGED = {
         case(f"assert not execute_queries({NAMES!r}, db_name, conn)[0]"),
         "SELECT 1",
         "test_error",
-        "on the gold's own state: test case 1, test_case: assertion failed",
+        "on the state that the gold leaves: test case 1, test_case: assertion failed",
     ),
     "a limit that only the prediction runs into": (
         case("while not execute_queries('SELECT * FROM made', db_name, conn)[0]: pass"),
         "CREATE TABLE made (a)",
         "failed",
-        "test case 1, test_case: asks for more than 50 queries, unlike on the gold's state",
+        "test case 1, test_case: runs more than 50 queries, but not on the state that the gold leaves",
     ),
     "a name that only the prediction's state leads to": (
         case("execute_queries('SELECT * FROM made', db_name, conn)[0] or no_such_name"),
@@ -202,7 +202,7 @@ def test_the_gold_tells_whose_fault_it_is(
 def test_with_an_unusable_test_the_prediction_is_not_looked_at() -> None:
     broken = reports.TestReport("test_error", "no test")
     report = judged(broken, lambda: pytest.fail("it was looked at"))
-    assert (report.status, report.reason) == ("test_error", "on the gold's own state: no test")
+    assert (report.status, report.reason) == ("test_error", "on the state that the gold leaves: no test")
 
 
 CHANGING = case("assert False, (object(), {'a', 'b', 'c', 'd', 'e'}, print, conn)")
@@ -242,7 +242,7 @@ def test_several_threads_at_once(source: SqliteSource) -> None:
         ([], "there are no test cases"),
         (["def test_case(:"], "test case 1: does not compile: invalid syntax (line 1)"),
         (["return 1\n" + case("pass")], "test case 1: does not compile: 'return' outside function (line 1)"),
-        ([None], "test case 1: is not text but NoneType"),
+        ([None], "test case 1: must be text, but is NoneType"),
         (["x = 1"], "test case 1: defines no function, so there is no"),
         ([case("pass"), "def test_case(a): ..."], "test case 2: test_case(a) does not take 4 parameters"),
         (["async " + case("pass")], "test case 1: test_case is async"),

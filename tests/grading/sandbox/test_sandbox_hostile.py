@@ -47,12 +47,12 @@ HOSTILE = {
         "limit",
         "prints more than 65536 characters",
     ),
-    "an infinite recursion": ("def f(): f()\nf()", "limit", "recurses without end"),
-    "deep JSON": ("json.loads('[' * 10**6)", "limit", "recurses without end"),
+    "an infinite recursion": ("def f(): f()\nf()", "limit", "recurses too deeply"),
+    "deep JSON": ("json.loads('[' * 10**6)", "limit", "recurses too deeply"),
     "endless queries": (
         "while True: execute_queries('SELECT 1', db_name, conn)",
         "limit",
-        "asks for more than 1000 queries",
+        "runs more than 1000 queries",
     ),
     "SystemExit": ("raise SystemExit(0)", "process", "ends its process (SystemExit)"),
     "KeyboardInterrupt": ("raise KeyboardInterrupt", "process", "raises KeyboardInterrupt"),
@@ -87,17 +87,17 @@ HOSTILE = {
     "nonsense on the connection": (
         EVERY_DESCRIPTOR.format("os.write(number, b'nonsense' * 9)"),
         "process",
-        "sends its owner something else than a request",
+        "sends its owner a message that is not a request",
     ),
     "JSON of another shape": (
         EVERY_DESCRIPTOR.format("os.write(number, bytes([9] + 7 * [0]) + b'[\"query\"]')"),
         "process",
-        "sends its owner something else than a request",
+        "sends its owner a message that is not a request",
     ),
     "a deep message": (
         EVERY_DESCRIPTOR.format("os.write(number, (90000).to_bytes(8, 'little') + b'[' * 90000)"),
         "process",
-        "sends its owner something else than a request",
+        "sends its owner a message that is not a request",
     ),
     "a message without its end": (
         EVERY_DESCRIPTOR.format("os.write(number, bytes([9] + 7 * [0]))") + "os._exit(5)",
@@ -109,7 +109,7 @@ HOSTILE = {
         "process",
         "ends its process or its connection, or is killed",
     ),
-    "a crash": (INTERPRETER + "os.abort()", "process", "dies of SIGABRT"),
+    "a crash": (INTERPRETER + "os.abort()", "process", "is killed by SIGABRT"),
     "deleting the harness": (
         "global execute_queries\ndel execute_queries\nexecute_queries('SELECT 1')",
         "harness",
@@ -124,7 +124,7 @@ HOSTILE = {
     "a cursor": (
         "conn.cursor()",
         "harness",
-        "uses conn.cursor, which is not offered to tests: execute_queries is",
+        "uses conn.cursor, which is not offered to tests; use execute_queries",
     ),
     "code that does not compile": (
         "eval('1 +')",
@@ -178,17 +178,17 @@ def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSou
         assert (report.status, report.reason) == ("test_error", f"test case 1: {reason}")
         assert called(report) == 0
     gone = run(source, f"{case('pass')}\ntest_case = None")
-    assert gone.reason == "test case 1, test_case: is no function any more once its source has run"
+    assert gone.reason == "test case 1, test_case: is no longer a function after its source has run"
 
 
 def test_the_wall_clock(source: SqliteSource) -> None:
     short = SandboxLimits(seconds=1, cpu_seconds=20)
     asleep = run(source, case("import time\ntime.sleep(999)"), limits=short)
     assert (asleep.status, asleep.outcomes[-1].cause) == ("test_error", "clock")
-    assert asleep.reason == "test case 1, test_case: is not done in 1 s"
+    assert asleep.reason == "test case 1, test_case: is not finished after 1 s"
     slow = run(source, case(f"while True: execute_queries({ENDLESS_SQL!r}, db_name, conn)"), limits=short)
     assert (slow.status, slow.outcomes[-1].cause) == ("test_error", "limit")
-    assert slow.reason == "test case 1, test_case: is not done in 1 s, most of which the database took"
+    assert slow.reason == "test case 1, test_case: is not finished after 1 s, most of which the database took"
 
 
 def test_the_process_has_nothing(source: SqliteSource) -> None:
@@ -246,7 +246,7 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
         f"import os, time  # {mark}\nfor _ in range(5): os.fork()\ntime.sleep(600)  # 32 processes",
     )
     report = run(source, case("pass"), limits=SandboxLimits(seconds=2))
-    assert report.reason == "test case 1: is not done in 2 s"
+    assert report.reason == "test case 1: is not finished after 2 s"
     assert wait_until(lambda: not processes(mark))
 
 

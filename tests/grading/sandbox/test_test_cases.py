@@ -26,7 +26,7 @@ PROBLEMS = {
     "NUL": ("x = '\0'", "does not compile"),
     "nothing": ("", "defines no function"),
     "only statements": ("assert 1 == 1", "defines no function"),
-    "two others": ("def a(x): ...\ndef b(x): ...", "defines 2 functions of other names"),
+    "two others": ("def a(x): ...\ndef b(x): ...", "defines 2 functions with other names"),
     "too few": ("def test_case(pred_sqls, conn): ...", "does not take 4 parameters"),
     "too many": ("def test_case(a, b, c, d, e): ...", "does not take 4 parameters"),
     "keyword only": ("def test_case(a, b, c, d, *, e): ...", "does not take 4 parameters"),
@@ -61,7 +61,7 @@ def test_no_sources_no_problems() -> None:
 
 
 def test_a_source_that_is_not_text() -> None:
-    assert parse_test_cases([None]) == ["test case 1: is not text but NoneType"]  # type: ignore[list-item]
+    assert parse_test_cases([None]) == ["test case 1: must be text, but is NoneType"]  # type: ignore[list-item]
 
 
 def test_names_of_tests() -> None:

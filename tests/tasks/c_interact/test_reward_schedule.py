@@ -32,7 +32,7 @@ def test_a_fail_earns_nothing() -> None:
 
 @pytest.mark.parametrize(("phase", "attempt"), [(0, 1), (3, 1), (1, 0), (1, 3)])
 def test_there_is_no_other_phase_or_attempt(phase: int, attempt: int) -> None:
-    with pytest.raises(ValueError, match="both are 1 or 2"):
+    with pytest.raises(ValueError, match="must be 1 or 2"):
         reward(phase, attempt, True)
 
 

@@ -1,1 +1,1 @@
-"""The lines of the table, with the figures that they must reach, in one module per subject."""
+"""The lines of the table, with the required values, in one module per subject."""

@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def main(folder: Path, scratch: Path, db_id: str, sql: str, number: int) -> None:
-    """Print the seconds to the first rows, the number of workers, and the memory in MB before and after."""
+    """Print the time to the first rows in seconds, the number of workers, and the memory in MB."""
     began = perf_counter()
     with SqliteSource(folder).open(db_id) as database:
         database.execute(sql)

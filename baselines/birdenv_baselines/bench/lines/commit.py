@@ -1,4 +1,4 @@
-"""Compare the speed of runs and of scoring with another commit's speed, round by round.
+"""Compare the speed of runs and of scoring with that of a different commit, round by round.
 
 The other commit is unpacked into a temporary folder. In every round, each side runs in a new process of the
 same Python, with default settings. Only PYTHONPATH differs. Imports are not timed.

@@ -1,4 +1,4 @@
-"""Measure the time and the bytes per episode, and the speed of the engines that run many episodes.
+"""Measure the time and the bytes per episode, and compare the engines that run many episodes.
 
 The cost of a language-model client is measured in `models`.
 """

@@ -1,4 +1,4 @@
-"""Time whole episodes: BIRD episodes against copying the database for each task, and interactive ones."""
+"""Time interactive episodes, and time BIRD episodes against copying the database for each task."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _REPEATS: Final = 5
 def lines(quick: bool) -> list[Line]:
     """Return the lines about episodes; `quick` uses only the smallest database.
 
-    The bar applies to a mix of the three smaller databases in equal parts. Their mean size, 107 MB, is below
-    that of the databases of mini-dev's tasks (about 150 MB). A small file is copied so quickly that its
-    figure depends mainly on the five messages to a worker process.
+    The required value applies to equal numbers of episodes on the three smaller databases. The mean size of
+    these databases is 107 MB, whereas mini-dev's mean over tasks is about 150 MB. A small file is copied so
+    quickly that the ratio depends mainly on the five messages to a worker process.
     """
     smallest, small, large = SIZES[:3]
     groups = [(smallest,)] if quick else [(smallest,), (small,), (smallest, small, large)]

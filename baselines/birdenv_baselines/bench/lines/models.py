@@ -1,4 +1,4 @@
-"""Compare how long many simultaneous language-model episodes take with how long the model alone takes.
+"""Compare the time for many simultaneous language-model episodes with the time that the model alone needs.
 
 The model is a scripted server in its own process, and waits before every answer.
 """
@@ -58,7 +58,10 @@ def _at_once(setting: Setting) -> Figure:
 
 
 def readers() -> tuple[str, ...]:
-    """Return the ids of demo tasks that only read. Others run test cases in Python, which take longer."""
+    """Return the ids of demo tasks that only read data.
+
+    Management tasks are excluded, because their test cases in Python take longer.
+    """
     with make_game("c-interact") as arena:
         return tuple([name for name in arena.ids if "_M_" not in name][:_TASKS])
 

@@ -1,4 +1,4 @@
-"""Measure what worker processes cost: the time for the first statement, and their number and memory."""
+"""Measure the cost of worker processes: the time for the first statement, their number, and their memory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measure how much time the query-result cache saves when SQL is repeated.
 
-Without the cache (`birdenv.databases.cache`), these lines do not reach their bars.
+Without the cache (`birdenv.databases.cache`), these lines do not reach the required values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time how fast 13 systems' answers to BIRD mini-dev are scored by EX, against the official script."""
+"""Time the EX scoring of 13 systems' predictions for BIRD mini-dev, against the official script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOME: Final = 40
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the line about scoring; `quick` scores only a few answers."""
+    """Return the line about scoring; `quick` scores only a few predictions."""
     return [Line("EX of 13 systems' answers to BIRD mini-dev", "official script, two processes", _scores)]
 
 

@@ -1,4 +1,4 @@
-"""Time the start of an episode, until the first rows arrive, against copying the database file."""
+"""Time the start of an episode (until the first rows arrive) against copying the database file."""
 
 from __future__ import annotations
 

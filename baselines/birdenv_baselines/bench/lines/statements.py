@@ -1,4 +1,4 @@
-"""Measure the time that a step adds to its SQL statement, and compare a worker process with a bare echo.
+"""Measure the time that a step adds to its SQL statement, and compare a worker with an echo process.
 
 The cost of a message depends on where the two processes run. On one processor, the system switches between
 them. On two processors, the other processor must be woken up. Therefore, each case has a line.

@@ -109,14 +109,14 @@ def _fill(connection: psycopg.Connection[Any], dump: Dump) -> Filled:
             elif fault.state in (_MISSING_TABLE, _MISSING_PARENT):
                 faults.append(fault)
             else:
-                raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+                raise InputError(f"database {dump.db_id!r} cannot be loaded: {fault}")
         if len(faults) == len(waiting):
-            raise InputError(f"database {dump.db_id!r} is not loaded: {faults[0]}")
+            raise InputError(f"database {dump.db_id!r} cannot be loaded: {faults[0]}")
         waiting = [fault.path for fault in faults]
     for path, piece in keys:
         fault = run_piece(connection, path, piece)
         if fault is not None:
-            raise InputError(f"database {dump.db_id!r} is not loaded: {fault}")
+            raise InputError(f"database {dump.db_id!r} cannot be loaded: {fault}")
     reset(connection)
     _check_names(connection, dump)
     return Filled(None, [])

@@ -238,19 +238,19 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
     text = one_line(error)
     if error.sqlstate == _DISK_FULL or "No space left on device" in text:
         return InputError(
-            f"database {db_id!r} is not loaded, and leaves nothing behind: the disk of the PostgreSQL "
+            f"database {db_id!r} cannot be loaded, and nothing of it was kept: the disk of the PostgreSQL "
             f"server at {server.shown} is full ({text})"
         )
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         return ServerError(
-            f"database {db_id!r} is not loaded: the PostgreSQL server at {server.shown} was lost: {text}"
+            f"database {db_id!r} was not loaded: the PostgreSQL server at {server.shown} was lost: {text}"
         )
     if error.sqlstate == "42501":
         return InputError(
-            f"database {db_id!r} is not loaded: {text}; the DSN's role needs the right to create "
+            f"database {db_id!r} cannot be loaded: {text}; the DSN's role needs the right to create "
             "databases (ALTER ROLE ... CREATEDB)"
         )
-    return InputError(f"database {db_id!r} is not loaded: {text} (SQLSTATE {error.sqlstate})")
+    return InputError(f"database {db_id!r} cannot be loaded: {text} (SQLSTATE {error.sqlstate})")
 
 
 @dataclass(frozen=True, slots=True)
