@@ -1,4 +1,4 @@
-"""The command line and the open episodes of adapters that run as servers."""
+"""Command lines and open episodes for adapters that run as servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Read a server's command line, and return a namespace with `arena`, `task`, `port` and `record`.
+    """Parse a server's command line, and return a namespace with `arena`, `task`, `port` and `record`.
 
     If the game, a setting or the task does not exist, the program ends with an error message.
 
@@ -57,7 +57,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
     """End an episode, and append its record to a file as a JSON line for `birdenv.runs.write_run`.
 
-    No record is written if a move is still under way.
+    No record is written if a move is still in progress.
 
     Args:
         episode: the episode.
@@ -97,7 +97,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that a request's headers name, starting it if it is not open.
+        """Return the episode named in the headers of a request, starting it if it is not open.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.

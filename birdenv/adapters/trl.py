@@ -8,8 +8,8 @@
 
 With `environment_factory`, TRL handles the tool calls: a message without a call ends the episode, all calls
 in a message are played, and calls of unknown tools never reach birdenv. With `rollout`, the model writes
-tags, all rules of the game apply, and `max_completion_length` limits each turn. The reward is None, and TRL
-ignores the episode, if the infrastructure or the user failed.
+tags, all rules of the game apply, and `max_completion_length` limits each turn. If the infrastructure or the
+user fails, the reward is None, and TRL ignores the episode.
 """
 
 from __future__ import annotations

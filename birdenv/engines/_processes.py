@@ -1,6 +1,6 @@
 """The engine `processes`, which plays episodes in several processes on this machine.
 
-This engine is faster than `threads` if a single process cannot use all processors. `Processes` runs in the
+This engine is faster than `threads` when a single process cannot use all processors. `Processes` runs in the
 main process of the run, and `main` in each worker.
 """
 
@@ -26,7 +26,7 @@ class Processes:
     """The engine `processes`, with one worker process for each processor.
 
     Args:
-        parallel: the number of episodes to play at the same time, over all processes.
+        parallel: the number of episodes to play at the same time, across all processes.
         address: must be None.
 
     Attributes:

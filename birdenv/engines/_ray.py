@@ -36,9 +36,9 @@ class RayCluster:
     """The engine `ray`, with one actor for each processor in the cluster.
 
     Args:
-        parallel: the number of episodes to play at the same time, over all actors.
-        address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
-            cluster. If neither is given, Ray is started on this machine.
+        parallel: the number of episodes to play at the same time, across all actors.
+        address: the address of a running cluster. The default is the value of the environment variable
+            `RAY_ADDRESS`; if that is not set, Ray is started on this machine.
 
     Attributes:
         workers: the number of actors.

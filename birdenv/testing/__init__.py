@@ -176,7 +176,7 @@ one episode ends at a limit, and one because of a failure."""
 
 
 def failing_user(view: View) -> Move:
-    """Raise an error, to simulate a user with broken code, which makes the episode void."""
+    """Raise an error, as a simulated user with broken code would. This makes the episode void."""
     raise RuntimeError("this user always fails")
 
 

@@ -1,4 +1,4 @@
-"""Prepare connections: set limits, and create in advance what a guard would not let statements create."""
+"""Prepare connections: set limits, and create objects that a guard would not let statements create."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The SQLite database of one episode, whose statements run in worker processes.
 
-As long as the episode has written nothing, any worker may run its next statement. The first writing statement
+While the episode has written nothing, any worker can run its next statement. The first writing statement
 creates an image (a private copy) in its worker, and the episode keeps this worker until it is closed or
 restored.
 """
@@ -43,11 +43,11 @@ _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 
 
 class ProcessDatabase(EpisodeDatabase):
-    """The database of one episode: private and fully writable, with limits on every statement.
+    """The database of one episode, which is private and fully writable, with limits on every statement.
 
-    SQL never raises an exception: the result is a `QueryResult` or a `QueryError`. If a statement cannot be
-    interrupted, its worker is killed. The result is then a `timeout` error that says so, and the episode
-    continues from its last `checkpoint` or `restore`, or otherwise from the unchanged file.
+    A statement returns a `QueryResult` or a `QueryError`, and never raises an exception. If a statement
+    cannot be interrupted, its worker is killed. The result is then a `timeout` error that says so, and the
+    episode continues from its last `checkpoint` or `restore`, or otherwise from the unchanged file.
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running
     statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
@@ -82,7 +82,7 @@ class ProcessDatabase(EpisodeDatabase):
         return cast(Result, self._ask("execute", sql, _checked(rows)))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query in a worker, as `SqliteDatabase.query` does."""
+        """Run one read-only query in a worker, as `SqliteDatabase.query` does."""
         return cast(Result, self._ask("query", sql, _checked(rows)))
 
     def run(self, statements: Iterable[str]) -> Result:
@@ -218,7 +218,7 @@ def _read(values: Any) -> tuple[bool, Answer]:
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
     """Return the error for a statement whose worker has died.
 
-    `lost` is text that the message ends with, such as what the episode has lost.
+    The message ends with `lost`, a text that says what the episode has lost.
     """
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF

@@ -50,11 +50,11 @@ _MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The type that was chosen for a column.
+    """The type chosen for a column.
 
     Attributes:
         type: the PostgreSQL type.
-        note: an explanation for the user if the type differs from the declared type; empty if it does not.
+        note: an explanation for the user if the type differs from the declared type; otherwise empty.
     """
 
     type: str

@@ -37,8 +37,8 @@ class DumpPiece:
     """A statement or psql command in a dump.
 
     Attributes:
-        text: the statement; or the psql command, which starts with a backslash.
-        line: the number of its first line in the file, counted from 1.
+        text: the statement, or the psql command including its backslash.
+        line: the line in the file where the text begins, counted from 1.
         data: the data of a COPY statement, each line ending with a line feed; None for other statements.
     """
 
@@ -48,7 +48,7 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """Return the text of a dump file, decoded with the encoding that it declares, or with UTF-8.
+    """Return the text of a dump file, decoded with the encoding that the file declares, or as UTF-8.
 
     Raises `InputError` if the file is not plain SQL, or cannot be decoded.
     """
@@ -88,7 +88,7 @@ def _codec(name: str) -> str:
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
     """Yield the statements and psql commands of a dump in order, skipping empty statements.
 
-    Raises `InputError` if a quote, comment or COPY never ends.
+    Raises `InputError` if a quote, comment or COPY block is not terminated.
     """
     place = counted = 0
     line = 1
@@ -160,7 +160,7 @@ class Fault:
 
     Attributes:
         path: the file.
-        line: the number of the line with the error, counted from 1.
+        line: the line with the error, counted from 1.
         state: the SQLSTATE.
         text: the error message of the server.
     """
@@ -177,7 +177,7 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a dump file in one transaction. Return None, or an error if this fails.
+    """Run a dump file in one transaction. Return an error if this fails.
 
     Statements that add foreign keys are not run, but passed to `later` together with the path.
     """
@@ -249,9 +249,9 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return the error if the dump is to blame, and otherwise None.
+    """Run one statement. Return the error if the dump caused it, or None if the statement succeeds.
 
-    Errors that are the server's fault are raised.
+    Errors that the server caused are raised.
     """
     try:
         with connection.cursor() as cursor:

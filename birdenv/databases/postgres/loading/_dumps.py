@@ -1,8 +1,8 @@
 """Load dumps: the authors' folders `<db>_template/<table>.sql`, and single files written by pg_dump.
 
-The files in a folder are loaded in order of their names. A file that needs a table from another file is
-loaded after that file, and foreign keys are added once all rows are loaded. Statements about roles and other
-databases are ignored, and so are psql commands. Any other error rejects the whole database.
+The files in a folder are loaded in the order of their names. A file that needs a table from another file is
+loaded after that file, and foreign keys are added after all rows are loaded. psql commands and statements
+about roles and other databases are ignored. If anything else fails, the whole database is rejected.
 """
 
 from __future__ import annotations

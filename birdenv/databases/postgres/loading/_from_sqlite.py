@@ -1,7 +1,7 @@
 """Convert an SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
 
-All rows are kept. Whatever else PostgreSQL does not accept (a violated foreign key, a view in SQLite's
-dialect, a null character in a text) is left out or repaired, and reported.
+All rows are kept. Anything else that PostgreSQL does not accept (a violated foreign key, a view in SQLite's
+dialect, a null character in a string) is omitted or repaired, and reported.
 """
 
 from __future__ import annotations

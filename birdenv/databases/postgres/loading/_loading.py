@@ -1,12 +1,12 @@
-"""Load a template database under a temporary name, so that nobody finds an incomplete template.
+"""Load a template database under a temporary name, so that an incomplete template is never used.
 
     load(server, "alien", digest, "sqlite", fill)
 
 creates an empty database, calls `fill` to fill it, counts the rows, writes the stamp, and only then renames
 the database. If anything fails, the new database is dropped, and an existing template stays unchanged.
 
-The expected size of a set of databases comes from an expectation file, or from figures that the benchmark's
-authors published. An expectation file is JSON, and contains the number of rows in each table of each
+The expected size of a set of databases comes from an expectation file, or from numbers published by the
+benchmark's authors. An expectation file is JSON, and contains the number of rows in each table of each
 database: `{"alien": {"signals": 1000, ...}, ...}`.
 """
 
@@ -50,7 +50,7 @@ class Filled:
 
     Attributes:
         rows: the number of rows in each table of the source; None if they are not known before loading.
-        notes: messages about what was left out, or loaded differently from its declaration.
+        notes: messages about objects that were omitted, or loaded differently than declared.
     """
 
     rows: dict[str, int] | None
@@ -64,8 +64,8 @@ class Loaded:
     Attributes:
         db_id: the id of the database.
         tables: the number of rows in each table.
-        notes: messages about what was left out, or loaded differently from its declaration.
-        skipped: True if the database was already loaded from the same files, so that nothing was done.
+        notes: messages about objects that were omitted, or loaded differently than declared.
+        skipped: True if nothing was done because the database was already loaded from the same files.
     """
 
     db_id: str
@@ -268,7 +268,7 @@ class OfficialSet:
     mean_rows: float
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Return a line for each difference between the published figures and the databases in `present`.
+        """Return a line for each difference between the published sizes and the databases in `present`.
 
         `present` maps each database to the number of rows in each of its tables.
         """

@@ -41,7 +41,7 @@ class ForeignKey:
         columns: the names of the columns.
         parent: the name of the referenced table.
         parent_columns: the names of the referenced columns.
-        actions: the clauses of the key, such as `ON DELETE CASCADE`.
+        actions: the key's action clauses, such as `ON DELETE CASCADE`.
     """
 
     columns: list[str]
@@ -69,10 +69,10 @@ class TablePlan:
         sql: the CREATE TABLE statement in SQLite.
         rows: the number of rows.
         columns: the columns.
-        primary_key: the names of the primary key's columns.
+        primary_key: the names of the columns in the primary key.
         counts_up: whether SQLite assigns the values of the primary key automatically (INTEGER PRIMARY KEY).
-        foreign_keys: the foreign keys.
-        indexes: the indexes.
+        foreign_keys: the foreign keys to create.
+        indexes: the indexes to create.
     """
 
     source: str
@@ -87,7 +87,10 @@ class TablePlan:
 
 
 class SqliteContents:
-    """A reader for one SQLite database. `notes` lists what is left out, or differs from its declaration."""
+    """A reader for one SQLite database.
+
+    `notes` contains a message for each object that is omitted, or differs from its declaration.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -201,7 +204,7 @@ class SqliteContents:
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
     """Open an SQLite file that no process writes to, without creating files beside it (as WAL mode would).
 
-    Text that is not UTF-8 is repaired, and `spoilt` is called for each such text.
+    `spoilt` is called for each string that is not valid UTF-8, and the string is repaired.
     """
 
     def read(raw: bytes) -> str:

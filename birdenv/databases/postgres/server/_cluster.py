@@ -2,7 +2,7 @@
 
 The server holds only templates and their copies, which can be loaded again. Therefore it never forces data to
 disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data may be damaged,
-and are deleted.
+so birdenv deletes them.
 """
 
 from __future__ import annotations

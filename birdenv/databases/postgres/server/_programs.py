@@ -1,7 +1,7 @@
 """Find the PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
 
-PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has, so that
-it can read only files that everybody can read, and write only its own files.
+PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has. It can
+read only files that everybody can read, and write only its own files.
 """
 
 from __future__ import annotations

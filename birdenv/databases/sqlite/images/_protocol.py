@@ -69,7 +69,7 @@ def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> No
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Return pages as a dict keyed by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
+    """Collect pages in a dict keyed by offset. Raises `OverflowError` if their total exceeds `most_bytes`."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:
