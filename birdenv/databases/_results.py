@@ -38,8 +38,8 @@ class QueryResult:
         columns: column names; empty for a statement that returns no rows, such as DDL or INSERT.
         rows: the rows that were fetched.
         truncated: True if there were more rows than were fetched.
-        rows_affected: number of rows that an INSERT, UPDATE, REPLACE or DELETE changed; -1 for other
-            statements, and always -1 on PostgreSQL.
+        rows_affected: number of rows that the statement changed; -1 if the engine reports no number, as for
+            SELECT.
         elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to return these rows whenever it runs on the same contents.
             Comparisons of results ignore this attribute.
