@@ -27,10 +27,15 @@ def read_command_line(module: str, about: str, port: int | None = None) -> argpa
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
     parser.add_argument("game", help="c-interact, a-interact, bird or another game with one evaluated seat")
-    settings = "a setting of the game; the value is JSON or text"
+    settings = "a setting for the game; the value is JSON or text"
     parser.add_argument("settings", nargs="*", type=_setting, metavar="NAME=VALUE", help=settings)
     parser.add_argument("--task", help="the task for clients that do not name one (default: the first)")
-    parser.add_argument("--port", type=int, default=port, help=f"serve over HTTP (default: {port})")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=port,
+        help=f"serve over HTTP on this port (default: {port or 'use stdio'})",
+    )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="append the record of each episode to this file"
     )

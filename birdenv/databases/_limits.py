@@ -39,9 +39,11 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not self.seconds > 0:
-            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
+            raise InputError(f"the time limit must be more than 0 seconds, not {self.seconds:g}")
         if self.rows < 0 or self.bytes < 0:
-            raise InputError(f"row and byte limits cannot be negative (rows={self.rows}, bytes={self.bytes})")
+            raise InputError(
+                f"limits on rows and bytes cannot be negative, but rows={self.rows} and bytes={self.bytes}"
+            )
 
     @property
     def seconds_in_all(self) -> float:

@@ -64,7 +64,9 @@ class _DatedDatabase:
         try:
             dated = [at_date(text, self._today, self._dialect) for text in texts]
         except ClockError as error:
-            message = f"today is {self._today}, which cannot replace {error} here: write the date itself"
+            message = (
+                f"the date is fixed at {self._today}, which cannot replace {error}: write the date itself"
+            )
             return QueryError("denied", message, repeatable=True)
         return run(dated[0] if isinstance(given, str) else dated, *more, **named)
 
@@ -107,7 +109,7 @@ def open_source(
         raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite":
         if dsn is not None:
-            raise InputError("a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect")
+            raise InputError("a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect")
         source = SqliteSource(folder)
         dumps = dump_places(source.root)
         if dumps and not source.names():

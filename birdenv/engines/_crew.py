@@ -87,7 +87,7 @@ class Crew:
                     why = str(error)
                 finally:
                     self._end(alone)
-            return self._work.lost(job, f"{TRIALS} workers were lost in this episode; the last: {why}")
+            return self._work.lost(job, f"this episode lost {TRIALS} workers; the last error was: {why}")
         finally:
             with self._lock:
                 slot.playing -= 1
@@ -107,7 +107,7 @@ class Crew:
                 if not self._is_over:
                     return worker
             self._end(worker)
-        raise RunEndedError(f"no worker can be started: {why}")
+        raise RunEndedError(f"cannot start a worker: {why}")
 
     def _end(self, worker: Worker) -> None:
         with self._lock:

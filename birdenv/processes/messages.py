@@ -88,7 +88,7 @@ def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: f
         data += _some(connection, _AT_A_TIME, deadline)
     length = int.from_bytes(data[:_LENGTH_BYTES], "little")
     if length > most_bytes:
-        raise MessageError(f"a message of {length} bytes")
+        raise MessageError(f"a message of {length} bytes is too long")
     end = _LENGTH_BYTES + length
     while len(data) < end:
         data += _some(connection, min(end - len(data), _AT_A_TIME), deadline)
@@ -152,7 +152,7 @@ class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in self._classes:
             return self._classes[module, name]
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a plain value")
 
 
 def encoded(value: Any) -> bytes:

@@ -122,19 +122,19 @@ class Channel(abc.ABC):
         except (EOFError, OSError):
             return self.end()
         except (ValueError, TypeError) as error:
-            return self.end(f"its answer made no sense: {error}")
+            return self.end(f"its answer was invalid: {error}")
         except _AnswerError as error:
-            self.end("it is not needed any more")
+            self.end("it is no longer needed")
             raise error.cause from None
         except BaseException:  # Ctrl-C: nobody needs the answer
-            self.end("it is not needed any more")
+            self.end("it is no longer needed")
             raise
         text = body.decode(errors="replace")
         if kind == REFUSED:
             raise InputError(text)
         if kind == FAULT:
             raise BirdenvError(f"a worker process failed:\n{text}")
-        return self.end("its answer made no sense: it is of no known kind")
+        return self.end("its answer was invalid: the kind of message is unknown")
 
     def _exchange(
         self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
@@ -165,7 +165,7 @@ class Channel(abc.ABC):
         send(self._connection, self._dump(part), self._deadline)
         message = receive(self._connection, self._most_bytes, self._deadline)
         if message[:1] != QUESTION:
-            raise MessageError("it does not ask")
+            raise MessageError("expected a question")
         return self._load(message[1:])
 
 
@@ -252,7 +252,7 @@ class ChildProcess(Channel):
             self._process.wait(_END_SECONDS)
         code = self._process.returncode
         if code is None:
-            return Death("it does not end")
+            return Death("it did not end when it was killed")
         if code == OUT_OF_MEMORY:
             return Death("it ran out of memory", exit_code=code)
         if code >= 0:

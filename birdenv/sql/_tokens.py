@@ -165,7 +165,7 @@ def sql_tokens(sql: str, dialect: str) -> list[Token]:
             `LONGEST_SQL`.
     """
     if len(sql) > LONGEST_SQL:
-        raise ValueError(f"more than {LONGEST_SQL} characters of SQL")
+        raise ValueError(f"the SQL is longer than {LONGEST_SQL} characters")
     return list(postgres_tokens(sql) if dialect == "postgres" else _sqlite_tokens(sql))
 
 

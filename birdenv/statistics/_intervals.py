@@ -205,18 +205,18 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
-        return undefined("no dialogue has anything to count")
+        return undefined("no dialogue contributes to this ratio")
     value, count = above / below, len(set(clusters))
     if count < 2:
-        return Figure(value, None, "one scenario only: no interval")
+        return Figure(value, None, "an interval needs more than one scenario")
     if is_rate and (count == len(ratios) == below or value in (0, 1)):
         return Figure(value, wilson(round(value * count), count))
     drawn = _resampled(ratios, clusters)
     interval = None if drawn is None else percentiles(drawn[drawn == drawn])
     if interval is None or interval.high - interval.low < _ROUNDING * max(1.0, abs(value)):
-        return Figure(value, None, "nothing varies: no interval")
+        return Figure(value, None, "the values do not vary, so there is no interval")
     if count == 2:
-        return Figure(value, None, "two scenarios only: too few for an interval")
+        return Figure(value, None, "two scenarios are too few for an interval")
     return Figure(value, interval)
 
 
@@ -227,7 +227,7 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
     found = np.array(list(pairs), dtype=float).reshape(-1, 2)
     count = len(found)
     if count < 3:
-        return undefined(f"it needs three dialogues with both numbers, not {count}")
+        return undefined(f"a correlation needs at least three dialogues with both numbers, not {count}")
     found = found - found.mean(axis=0)
     if (found**2).sum(axis=0).min() < 1e-18:
         return undefined("one of the two numbers does not vary")
@@ -242,7 +242,7 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
     r = float(r_of(columns.mean(axis=0)[None])[0])
     if count < 4 or abs(r) > 1 - 1e-12:
-        return Figure(r, None, "too few dialogues for an interval")
+        return Figure(r, None, "there are too few dialogues for an interval")
     drawn = r_of(np.concatenate([np.einsum("ij,jk", times, columns) / count for times in resamples(count)]))
     return Figure(r, percentiles(drawn[np.isfinite(drawn)]))
 

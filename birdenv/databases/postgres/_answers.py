@@ -163,7 +163,10 @@ def query_error(answer: PGresult) -> QueryError:
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
     if state == "08P01" and message.startswith("bind message"):
-        kind, message = "syntax", "the statement has a parameter, for which there is no value"
+        kind, message = (
+            "syntax",
+            "the statement contains a parameter, but parameters have no values here: write the value itself",
+        )
     if state == "0A000" and "cross-database" in message:
         kind = "missing"
     return QueryError(kind, f"{message} (SQLSTATE {state})")

@@ -182,7 +182,9 @@ class PostgresDatabase(ScannedDatabase):
         """
         self._check_open()
         if not isinstance(checkpoint, Snapshot) or checkpoint.version != self._around.copies:
-            raise ValueError("the checkpoint belongs to another database, or to another version of it")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of it"
+            )
         self._let_go()
         self._start = checkpoint if checkpoint.size else None
         return None

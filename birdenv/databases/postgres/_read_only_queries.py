@@ -87,14 +87,15 @@ class PostgresQueries:
     def _attempt(self, sql: str, limits: Limits) -> Result:
         if self._unreachable >= _MOST_UNREACHABLE:
             return NoAnswerError(
-                "engine", f"not tried: the server was out of reach {self._unreachable} times"
+                "engine",
+                f"the query was not run, because the server was unreachable {self._unreachable} times",
             )
         try:
             session = open_foreign_session(self._dsn)
         except (psycopg.Error, OSError, UnicodeError) as error:
             self._unreachable += 1
             reason = self._dsn.without_secrets(one_line(error))
-            return NoAnswerError("engine", f"no connection to {self.shown}: {reason}")
+            return NoAnswerError("engine", f"cannot connect to {self.shown}: {reason}")
         self._unreachable = 0
         began = time.monotonic()
         with closing(session):

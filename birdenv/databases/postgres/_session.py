@@ -271,6 +271,6 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 def late(allowance: Allowance) -> QueryError:
     """Return the error for a statement that was stopped at its deadline."""
     if allowance.in_all:
-        together = f"{allowance.in_all:g} s of wall time for everything together"
+        together = f"{allowance.in_all:g} s of wall time for all statements together"
         return QueryError("timeout", f"stopped after {together}")
     return QueryError("timeout", f"stopped after {allowance.seconds:g} s of wall time")

@@ -216,7 +216,7 @@ class PostgresFolderSource(PostgresSource):
         if dump is None and (is_from_dump or db_id not in self._files.names()):
             return  # a dump is closer to the authors' database than a conversion
         if there is None:
-            self._tell(f"Loading {db_id} into PostgreSQL, once ...")
+            self._tell(f"Loading {db_id} into PostgreSQL (only needed once) ...")
         loaded = load_dump(self._server, dump) if dump else load_from_sqlite(self._server, self._files, db_id)
         if not loaded.skipped:
             rows = sum(loaded.tables.values())

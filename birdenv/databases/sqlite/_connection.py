@@ -63,8 +63,8 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = (
         "too_large",
     ),
 )
-_BIND_MARKER = "bind markers (?, :name, @name, $name) have no value here: write the value itself"
-_ONE_STATEMENT = "one statement at a time: this text holds more than one"
+_BIND_MARKER = "bind markers (?, :name, @name, $name) have no values here: write the value itself"
+_ONE_STATEMENT = "only one statement at a time is allowed, but this text contains several"
 _OF_A_CALLBACK: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_AUTH})
 _FUNCTION_FAILED: Final = "user-defined function raised exception"
 NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not UTF-8"

@@ -153,7 +153,7 @@ class SqliteDatabase(ScannedDatabase):
         try:
             size, pages = image.changes(self._limits.bytes)
         except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
-            return QueryError("too_large", f"no checkpoint can be made: {error}")
+            return QueryError("too_large", f"cannot create a checkpoint: {error}")
         made = Checkpoint(self._file.version, size, pages)
         self._drop_image()
         return self._make_private(made) or made
@@ -166,7 +166,9 @@ class SqliteDatabase(ScannedDatabase):
         """
         self._check_open()
         if checkpoint.version != self._file.version:
-            raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of its file"
+            )
         self._drop_image()
         return self._make_private(checkpoint) if checkpoint.size else None
 
@@ -254,7 +256,7 @@ class SqliteDatabase(ScannedDatabase):
             kind, message = (
                 kind_and_message(error) if isinstance(error, sqlite3.Error) else ("engine", str(error))
             )
-            return QueryError(kind, f"no private image of the database can be made: {message}")
+            return QueryError(kind, f"cannot create a private image of the database: {message}")
         self._image = image
         return None
 

@@ -89,7 +89,7 @@ def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
     `expiry` is None if no time was left to start the statement.
     """
     seconds = allowance.in_all or allowance.seconds
-    together = " for everything together" if allowance.in_all else ""
+    together = " for all statements together" if allowance.in_all else ""
     if expiry == "wall":
         return f"stopped after {seconds * WALL_TIME:g} s of wall time{together}"
     return f"stopped after {seconds:g} s of CPU time{together}"

@@ -225,7 +225,9 @@ def _settled(path: Path, version: FileId) -> Path:
                 break
             version = now
         else:
-            raise InputError(f"{path} is being written to: close the program that does so, or use a copy")
+            raise InputError(
+                f"{path} is being written to: close the program that writes to it, or use a copy"
+            )
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -242,7 +244,7 @@ def _check_head(path: Path, head: bytes) -> None:
         raise InputError(f"{path} is empty")
     if head.startswith(_LFS_POINTER):
         raise InputError(
-            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
+            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` in its repository"
         )
     if not head.startswith(_MAGIC):
         raise InputError(f"{path} is not an SQLite database")

@@ -104,7 +104,9 @@ class ProcessDatabase(EpisodeDatabase):
         """Restore the contents of a checkpoint, as `SqliteDatabase.restore` does."""
         self._check_open()
         if checkpoint.version != self._file.version:
-            raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of its file"
+            )
         self._look_for_fork()
         with self._lock:
             self._let_go()
@@ -173,7 +175,7 @@ class ProcessDatabase(EpisodeDatabase):
             workers.release(worker)
             sweep()  # removes the worker's private files
             self._check_open()
-            lost = "; what the episode had changed since its last checkpoint is lost" if kept else ""
+            lost = "; the changes since the last checkpoint of the episode are lost" if kept else ""
             return crash_error(found, self._limits, lost)
         is_private, answer = found
         if not is_private:
@@ -190,8 +192,8 @@ class ProcessDatabase(EpisodeDatabase):
         if left is not None and left < _SPARE_BYTES:
             self._let_go()
             raise InfrastructureError(
-                "there is no memory for another writing episode: each has its own process, and this machine"
-                f" has {left >> 20} MiB left; close some episodes, or run fewer at a time"
+                "there is not enough memory for another episode that writes, because each needs its own "
+                f"process: this machine has {left >> 20} MiB left; close some episodes, or run fewer at once"
             )
 
     def _let_go(self) -> None:
@@ -224,9 +226,11 @@ def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
         by_processor = death.exit_code == -signal.SIGPROF
         seconds = limits.seconds if by_processor else limits.wall_seconds
         time_of = "CPU time" if by_processor else "wall time"
-        message = f"stopped after {seconds:g} s of {time_of} by ending the process that ran it{lost}"
+        message = (
+            f"stopped after {seconds:g} s of {time_of} by killing the process that ran the statement{lost}"
+        )
         return QueryError("timeout", message, seconds)
-    return QueryError("engine", f"the process that ran it died: {death.reason}{lost}")
+    return QueryError("engine", f"the process that ran the statement died: {death.reason}{lost}")
 
 
 def _checked(rows: int | None) -> int | None:

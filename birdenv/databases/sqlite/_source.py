@@ -179,7 +179,7 @@ class SqliteSource:
         names = self.names()
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        return f"no database {db_id!r} in {self.root}: it holds {held}{more}"
+        return f"there is no database {db_id!r} in {self.root}, which contains {held}{more}"
 
 
 def is_database_name(name: object) -> TypeGuard[str]:

@@ -216,8 +216,8 @@ class AdminConnection:
         try:
             if not self.server.is_superuser:
                 raise InputError(
-                    f"the role at {self.server.shown} is not a superuser, and isolating agents needs one: "
-                    "name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"
+                    f"the role at {self.server.shown} is not a superuser, but birdenv needs a superuser to "
+                    "isolate agents: name one in the DSN, or leave --dsn and BIRDENV_DSN out"
                 )
             # Other processes rely on these databases, but a killed server loses its last commits.
             connection.execute("SET synchronous_commit = on")

@@ -111,7 +111,7 @@ class Snapshot(Checkpoint):
     clone: Clone | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> str:
-        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
+        raise TypeError("a checkpoint of a PostgreSQL database cannot leave the process that created it")
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
@@ -125,7 +125,7 @@ def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: Clone
     return made
 
 
-_ENDED: Final = "; the session was ended, and what it had not committed is lost"
+_ENDED: Final = "; the session was ended, and its uncommitted changes are lost"
 _NAME: Final = "birdenv_query"
 _BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query it cannot be made writable
 _END: Final = "ROLLBACK"
@@ -228,7 +228,7 @@ class PrivateClone:
         try:
             return open_clone(self._server, self.clone)
         except SessionRefusedError as error:
-            return QueryError("engine", f"no new session in this database: {error}")
+            return QueryError("engine", f"cannot open a new session in this database: {error}")
 
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
         if to_its_end or not session.in_transaction:

@@ -56,8 +56,8 @@ def read_dump(path: Path) -> str:
         raw = path.read_bytes()
     if raw.startswith(_ARCHIVE):
         raise InputError(
-            f"{path} is a pg_dump archive, not plain SQL; convert it: "
-            f"pg_restore --no-owner -f {path.stem}.sql {path.name}"
+            f"{path} is a pg_dump archive, not plain SQL; convert it with "
+            f"`pg_restore --no-owner -f {path.stem}.sql {path.name}`"
         )
     if raw.startswith(_COMPRESSED):
         raise InputError(f"{path} is compressed; unpack it first")
@@ -74,8 +74,8 @@ def read_dump(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}: line {line} is not valid {name} (byte {error.start}); the dump was saved in another "
-            "encoding: convert it to UTF-8 (iconv -t UTF-8)"
+            f"{path}: line {line} is not valid {name} (byte {error.start}); the dump was saved in a "
+            "different encoding: convert it to UTF-8 (iconv -t UTF-8)"
         ) from None
 
 
@@ -121,14 +121,14 @@ def _statement_end(text: str, start: int, where: str) -> int:
     except UnterminatedError as error:
         opening = error.opening
         what = opening if opening.startswith("$") else "a comment" if opening == "/*" else "a quote"
-        raise InputError(f"{where}: {what} is never closed; the dump may be cut off") from None
+        raise InputError(f"{where}: {what} is not terminated; the dump may be truncated") from None
 
 
 def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:
     start = text.find("\n", place) + 1
     end = _DATA_END.search(text, start) if start else None
     if end is None:
-        raise InputError(f"{where}: the rows of this COPY have no end (a line \\.); the dump is cut off")
+        raise InputError(f"{where}: the rows of this COPY do not end with a line \\.; the dump is truncated")
     return text[start : end.start()], end.end()
 
 

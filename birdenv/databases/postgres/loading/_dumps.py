@@ -130,6 +130,6 @@ def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
     missing = [path.name for path in dump.files if path.stem.lower() not in present]
     if missing:
         raise InputError(
-            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table was created by "
+            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table is created by "
             f"{', '.join(missing)}"
         )

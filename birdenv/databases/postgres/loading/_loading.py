@@ -142,7 +142,7 @@ def _load(
         wrong = differences(filled.rows if filled.rows is not None else present, present)
         wrong += differences(expected, present) if expected is not None else []
         if not any(present.values()):
-            wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
+            wrong.append("its tables contain no rows" if present else "it has no tables")
         if wrong:
             raise InputError(
                 f"database {db_id!r} would be incomplete, so it is not loaded: {'; '.join(wrong)}"
@@ -238,8 +238,8 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
     text = one_line(error)
     if error.sqlstate == _DISK_FULL or "No space left on device" in text:
         return InputError(
-            f"database {db_id!r} is not loaded, and leaves nothing behind: the disk of the PostgreSQL "
-            f"server at {server.shown} is full ({text})"
+            f"database {db_id!r} is not loaded, because the disk of the PostgreSQL server at {server.shown} "
+            f"is full; nothing was left behind: {text}"
         )
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         return ServerError(
@@ -274,14 +274,14 @@ class OfficialSet:
         """
         missing = [name for name in self.databases if name not in present]
         if missing:
-            return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
+            return [f"{len(missing)} of {len(self.databases)} databases are missing: {', '.join(missing)}"]
         rows = [count for name in self.databases for count in present[name].values()]
         lines = []
         if len(rows) != self.tables:
-            lines.append(f"{len(rows)} tables in all, expected {self.tables}")
+            lines.append(f"there are {len(rows)} tables in total, expected {self.tables}")
         mean = round(sum(rows) / max(len(rows), 1), 2)
         if mean != self.mean_rows:
-            lines.append(f"{mean} rows per table on average, expected {self.mean_rows}")
+            lines.append(f"there are {mean} rows per table on average, expected {self.mean_rows}")
         return lines
 
 

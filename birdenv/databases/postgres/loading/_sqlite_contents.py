@@ -140,7 +140,9 @@ class SqliteContents:
             if chosen.note:
                 self.notes.append(f"{source}.{column}: {chosen.note}")
             if hidden:
-                self.notes.append(f"{source}.{column}: generated in SQLite, an ordinary column in PostgreSQL")
+                self.notes.append(
+                    f"{source}.{column}: the column is generated in SQLite, but ordinary in PostgreSQL"
+                )
             table.columns.append(
                 ColumnPlan(
                     column, self.name(column), chosen.type, bool(not_null), None if hidden else default

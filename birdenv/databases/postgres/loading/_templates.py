@@ -138,7 +138,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
     if found is None:
         raise InputError(
             f"database {db_id!r} is not loaded on the PostgreSQL server at {server.shown}: "
-            "run `birdenv db load` on the folder that holds it"
+            "run `birdenv db load` on the folder that contains it"
         )
     return found
 

@@ -161,7 +161,7 @@ class Cluster:
             return False
         if self.is_used() and not force:
             raise InputError(
-                "the server is in use by another process: it stops by itself a second after the last such "
+                "the server is in use by another process, and stops automatically a second after the last "
                 "process has ended; to stop it now, use --force"
             )
         if force:

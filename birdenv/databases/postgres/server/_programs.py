@@ -63,7 +63,7 @@ def find_binaries() -> Binaries:
     ]
     newest = max(found, key=lambda each: [int(part) for part in each.version.split(".")], default=None)
     if newest is None or newest.major < _OLDEST_MAJOR:
-        raise InputError(f"no PostgreSQL {_OLDEST_MAJOR} comes with this installation: {_HOW_TO_GET_ONE}")
+        raise InputError(f"PostgreSQL {_OLDEST_MAJOR} or newer is not installed: {_HOW_TO_GET_ONE}")
     return newest
 
 
@@ -153,7 +153,7 @@ def _named() -> ServerAccount:
     except KeyError:
         raise InputError(
             f"PostgreSQL does not run as root, and this machine has no user {_WITH_A_NAME!r} to prepare its "
-            "files: work as another user, or name a server with --dsn or BIRDENV_DSN"
+            "files: run birdenv as a different user, or name a server with --dsn or BIRDENV_DSN"
         ) from None
 
 

@@ -215,13 +215,13 @@ class PostgresServer:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         if _NO_DATABASE.search(text):
-            raise InputError(f"no database {database!r} on the PostgreSQL server at {self.shown}")
+            raise InputError(f"there is no database {database!r} on the PostgreSQL server at {self.shown}")
         if _NO_CONNECTION_LEFT.search(text):
             raise ServerError(
                 f"the PostgreSQL server at {self.shown} has no connections left: lower --parallel, end other "
                 "runs, or raise its max_connections"
             )
-        raise _OutOfReachError(f"no connection to the PostgreSQL server at {self.shown}: {text}")
+        raise _OutOfReachError(f"cannot connect to the PostgreSQL server at {self.shown}: {text}")
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
@@ -253,7 +253,7 @@ def server_choice() -> str:
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:
-            return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not asked here)"
-        return f"a server of birdenv's own, PostgreSQL {find_binaries().version} of the extra `postgres`"
+            return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not contacted)"
+        return f"birdenv's embedded server, PostgreSQL {find_binaries().version} from the extra `postgres`"
     except InputError as error:
         return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"
