@@ -34,7 +34,7 @@ class BirdenvConfig(vf.TasksetConfig):
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """A task in a game. The episode's reward is its score, and the rewards of the phases are metrics."""
+    """A task in a game. Its score is the episode's reward; the rewards for the phases are metrics."""
 
     @property
     def key(self) -> str:

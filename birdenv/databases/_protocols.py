@@ -47,7 +47,7 @@ class EpisodeDatabase(Protocol):
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, for example one that an agent submitted.
 
-        `rows` is the maximum number of rows to fetch; None applies only the limit of the database.
+        `rows` is the maximum number of rows to fetch. If it is None, only the database's limit applies.
         """
 
     def query(self, sql: str, rows: int | None = None) -> Result:
@@ -77,7 +77,7 @@ class EpisodeDatabase(Protocol):
         """Restore the contents from a checkpoint. Return an error if this fails."""
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
 
     def __enter__(self) -> Self:
         return self

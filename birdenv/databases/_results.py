@@ -229,9 +229,8 @@ def fetch(
         sink: a receiver for the rows; the returned list is then empty. None to return the rows.
 
     Returns:
-        The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of
-        `allowance.rows` or because the sink needed no more. Bytes are counted exactly only when an estimate
-        exceeds the limit.
+        The rows, or None if they exceed `allowance.bytes`; and whether there may be more rows than those
+        fetched. Bytes are counted exactly only if an estimate exceeds the limit.
     """
     rows: list[Row] = []
     uncounted: list[Row] = []

@@ -38,7 +38,7 @@ class Key(NamedTuple):
         scope: the engine's build, the database's contents, and the limits.
         method: how the statement runs (see `Method`).
         rows: the row limit of the caller, or None if only the limit in `scope` applies.
-        statement: the SQL: one string, or a tuple of strings in order.
+        statement: one SQL string, or a tuple of SQL strings in order.
     """
 
     scope: Scope
@@ -48,7 +48,7 @@ class Key(NamedTuple):
 
 
 class Lasting(Protocol):
-    """A value that the cache can keep: the result of a statement, or a value derived from it."""
+    """A value that can be cached: the result of a statement, or a value derived from it."""
 
     @property
     def repeatable(self) -> bool:

@@ -43,7 +43,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit the time of reads (`which` is `SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`) to about `seconds`."""
+        """Set a time limit of about `seconds` for reads (`SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`)."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)

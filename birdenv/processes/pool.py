@@ -83,8 +83,8 @@ class ProcessPool(Generic[P]):
         """Return an idle or new process. If too many processes are leased, wait until one is released.
 
         Args:
-            is_wanted: called before and during the wait. If it returns False, `lease` gives up and returns
-                None.
+            is_wanted: a function that is called before and during the wait. If it returns False, `lease`
+                gives up and returns None.
 
         Raises:
             InfrastructureError: no process can be started.

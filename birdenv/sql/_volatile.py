@@ -33,7 +33,7 @@ WORDS: Final = tuple(  # all matches of `_READS` contain one of these
 
 
 def may_change(sql: str) -> bool:
-    """Return whether the result of SQL can change because the SQL reads the clock or random numbers.
+    """Return whether SQL may read the clock or random numbers, so that its result can change.
 
     Return True for text longer than `LONGEST_SQL`, which no database runs anyway.
     """

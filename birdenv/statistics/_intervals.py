@@ -184,9 +184,9 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
     """Return the `bootstrap` interval of a mean difference, and the p-value for a true mean of 0.
 
     To compute p, the resampled means <= 0 and those >= 0 are counted, with one added to each count. p is
-    twice the smaller share, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). It is never
-    below 2 / 2^clusters, the minimum for a test that flips the signs of whole clusters. The result is None if
-    there are fewer than two clusters.
+    twice the smaller of the two shares, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). It
+    is never below 2 / 2^clusters, the minimum for a test that flips the signs of whole clusters. The result
+    is None if there are fewer than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:

@@ -153,7 +153,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return the turn that answers a request with this body, or None if there is none."""
+        """Return the turn that answers a request with this body, or None if no dialogue matches."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")

@@ -137,9 +137,9 @@ class PostgresDatabase(ScannedDatabase):
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
-        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
-        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
-        table that exceeds a limit, the contents hold an error.
+        `like` is a state to compare with. If the schemas differ, the contents are not read. Each table is
+        read within `limits`, and all tables together within `limits.seconds_in_all` and `limits.bytes`. If a
+        table exceeds a limit, its entry in the contents is an error.
         """
         self._check_open()
         deadline = time.monotonic() + self._limits.seconds_in_all
@@ -190,7 +190,7 @@ class PostgresDatabase(ScannedDatabase):
         return None
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
         self._let_go()
         self._is_closed = True
 

@@ -131,8 +131,8 @@ class Session:
             sql: the statement.
             allowance: the limits on the statement.
             sink: a receiver for the rows; the result then has no rows. None to return the rows in the result.
-            to_its_end: whether to run the statement to its end even if it has returned enough rows, because
-                it has other effects.
+            to_its_end: whether to complete the statement even after it has returned enough rows, because it
+                has other effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)

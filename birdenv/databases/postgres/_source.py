@@ -44,8 +44,8 @@ class PostgresSource:
 
     The loaded databases never change. In an episode, a database may become 1 GiB larger than its template
     (`MOST_GROWTH`), and a session may write 1 GB of temporary files. A statement that exceeds these limits is
-    stopped with a `too_large` error, and the episode continues. On the embedded server, on Linux, a session
-    is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on external servers.
+    stopped with a `too_large` error, and the episode continues. On Linux, a session on the embedded server is
+    also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on external servers.
 
     The databases of episodes are dropped when the source is closed or garbage-collected, or when the process
     ends. If the process is killed, the next source on the same server drops them.

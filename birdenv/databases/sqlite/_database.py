@@ -113,9 +113,9 @@ class SqliteDatabase(ScannedDatabase):
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
         A separate connection reads them, so that the episode's temporary objects and settings have no effect.
-        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
-        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
-        table that exceeds a limit, the contents hold an error.
+        `like` is a state to compare with. If the schemas differ, the contents are not read. Each table is
+        read within `limits`, and all tables together within `limits.seconds_in_all` and `limits.bytes`. If a
+        table exceeds a limit, its entry in the contents is an error.
         """
         self._check_open()
         deadline = self._deadline_in_all()
@@ -173,7 +173,7 @@ class SqliteDatabase(ScannedDatabase):
         return self._make_private(checkpoint) if checkpoint.size else None
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
         self._drop_image()
         self._is_closed = True
 

@@ -106,7 +106,7 @@ class HasDeadline(Protocol):
 
     @property
     def deadline(self) -> Deadline | None:
-        """Return the deadline of the running statement, or None if there is none."""
+        """Return the deadline of the running statement, or None if no statement is running."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the running statement if it is late. `now` is the value of `time.monotonic()`."""

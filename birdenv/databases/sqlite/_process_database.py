@@ -114,9 +114,9 @@ class ProcessDatabase(EpisodeDatabase):
             return self._resume()
 
     def close(self) -> None:
-        """Discard the episode's changes, and end any running statement. Closing again does nothing.
+        """Close the database, discard the episode's changes, and end any running statement.
 
-        Any thread may call this.
+        Any thread may call this. Closing again does nothing.
         """
         self._is_closed = True
         self._look_for_fork()

@@ -70,8 +70,8 @@ class SqliteSource:
     def names(self) -> list[str]:
         """Return the sorted ids of the databases.
 
-        `X` is an id if the directory has a file `X/X.sqlite`. Raises `InputError` if the directory cannot be
-        read.
+        `X` is an id if the directory contains a file `X/X.sqlite`. Raises `InputError` if the directory
+        cannot be read.
         """
         with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
@@ -87,7 +87,7 @@ class SqliteSource:
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """Return the path of a file that holds all contents of a database, so that no journal is needed.
+        """Return the path of a file that contains a whole database, so that no journal is needed.
 
         This is the database's own file or, if that file has a journal, a private copy, which exists as long
         as the source. Raises the same errors as `path`.

@@ -52,7 +52,7 @@ class Clone:
 
     Attributes:
         db_id: the database's id in the benchmark.
-        token: the number of the lock held by the process that made the clone (`AdminConnection.token`).
+        token: the number of the lock held by the process that created the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.
         size: the size of the template in bytes.
@@ -137,7 +137,7 @@ class CloneFactory:
         return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running without interruption since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was created."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:

@@ -81,7 +81,7 @@ class ClonePool:
         return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running without interruption since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was created."""
         return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:

@@ -32,7 +32,7 @@ class Dump:
 
     Attributes:
         db_id: the id of the database.
-        files: the paths of the files.
+        files: the paths of the dump's .sql files.
         one_table_each: whether each file holds a single table, and is named after it.
     """
 
@@ -44,8 +44,8 @@ class Dump:
 def find_dumps(path: Path) -> list[Dump]:
     """Return the dumps at a path, sorted by database id.
 
-    The path is a folder of `<db>_template` folders, a folder of .sql files, one `<db>_template` folder, or
-    one file. Raises `InputError` if there is no dump.
+    The path can be a folder of `<db>_template` folders, a folder of .sql files, a single `<db>_template`
+    folder, or a single file. Raises `InputError` if there is no dump.
     """
     if not exists(path):
         raise InputError(f"{path}: no such file or folder")

@@ -311,7 +311,7 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
     """Read an expectation file. Return the number of rows in each table, keyed by database.
 
-    Raises `InputError` if the file does not have the format that this module describes.
+    Raises `InputError` if the file does not have the format described in this module's docstring.
     """
     value = read_json(path)
     if not isinstance(value, dict) or not value:

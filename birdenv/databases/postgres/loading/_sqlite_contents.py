@@ -118,7 +118,7 @@ class SqliteContents:
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:
-        """Yield a plan for each table. To choose the column types, all values of the table are read."""
+        """Yield a plan for each table. This reads all values of the table to choose the column types."""
         for name, sql in self._tables:
             if re.match(r"\s*create\s+virtual\s", sql, re.IGNORECASE):
                 self.notes.append(f"virtual table {name} is left out")
