@@ -34,7 +34,7 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return the scope of results on an unchanged database, including the fixed date."""
+        """Return the scope of results on an unchanged database, which includes the fixed date."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 

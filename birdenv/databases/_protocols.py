@@ -53,7 +53,7 @@ class EpisodeDatabase(Protocol):
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one query that only reads, as grading does. Refuse any other statement.
 
-        `rows` is as in `execute`.
+        For `rows`, see `execute`.
         """
 
     def run(self, statements: Iterable[str]) -> Result:
@@ -124,7 +124,7 @@ class DatabaseSource(Protocol):
         """Raise `InputError` with the reason if the database cannot be opened."""
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of a database's contents in hexadecimal. Raises the same errors as `check`."""
+        """Return the hexadecimal SHA-256 of a database's contents. Raises the same errors as `check`."""
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """Open a database with its original contents for one episode, with limits on each statement.

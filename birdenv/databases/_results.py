@@ -58,7 +58,7 @@ class QueryError:
     """The error from a statement that failed.
 
     Attributes:
-        kind: the kind of error.
+        kind: the kind of error, such as `syntax` or `timeout`.
         message: an explanation from the engine, or from the guard that refused or stopped the statement.
         elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to fail in this way whenever it runs on the same contents.
@@ -82,7 +82,7 @@ OUT_OF_MEMORY: Final = "out of memory"
 
 
 def is_out_of_memory(result: object) -> bool:
-    """Return whether a statement failed for lack of memory, which may not be the statement's fault."""
+    """Return whether a statement ran out of memory, which the statement may not have caused."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
 
 
@@ -128,7 +128,7 @@ class Scope:
 
     Attributes:
         engine: the exact build of the engine.
-        contents: the identity of the database's contents.
+        contents: an identifier of the database's contents.
         limits: the limits on each statement.
     """
 

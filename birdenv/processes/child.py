@@ -118,7 +118,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """On Linux, make the kernel kill this process when its owner ends, unless its user id changes."""
+    """On Linux, make the kernel kill this process when its owner ends. A change of user id cancels this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

@@ -97,7 +97,7 @@ def number(value: Any) -> float | None:
 
 
 def wilson(passed: int, total: int) -> Interval | None:
-    """Return Wilson's score interval (1927) of the rate `passed / total`, without continuity correction.
+    """Return Wilson's score interval (1927) for the rate `passed / total`, without continuity correction.
 
     The tasks are assumed to be independent. The interval lies between 0 and 1, and has a positive width even
     for the rates 0 and 1. The result is None if `total` is 0.

@@ -1,8 +1,8 @@
 """Read the schema and contents of a PostgreSQL database (`DatabaseState`).
 
-The schema is read from the system catalogs. Names in the schema `public` are not qualified. Objects of
-extensions, owners, privileges and comments are omitted. Object ids affect only the order of tables in
-`schema_text`.
+The schema is read from the system catalogs. Names in the schema `public` are not qualified. Owners,
+privileges, comments, and objects that belong to extensions are omitted. Object ids affect only the order of
+tables in `schema_text`.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class DiskQuota:
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Return whether to stop the running statement, because the clone exceeds its quota.
+        """Return whether the running statement must be stopped because the clone exceeds its quota.
 
         Each excess is reported only once.
         """

@@ -126,7 +126,7 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the contents of this version, in hexadecimal.
+        """Return the hexadecimal SHA-256 of this version's contents.
 
         Raises `InputError` if the file changes while it is read.
         """

@@ -90,7 +90,7 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Call every table-valued function once.
 
-    SQLite registers a table-valued function on first use, which a guard would refuse.
+    SQLite registers a table-valued function when it is first used, and a guard would not allow that.
     """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)

@@ -102,9 +102,9 @@ class SqliteSource:
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal. It is computed again if the file has changed.
+        """Return the hexadecimal SHA-256 of a database's contents. Raises the same errors as `path`.
 
-        Raises the same errors as `path`.
+        The digest is computed again if the file has changed.
         """
         return self._file(db_id).digest
 

@@ -78,7 +78,8 @@ class AdminConnection:
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
         """Run one of birdenv's own statements, and return its rows.
 
-        Raises `psycopg.Error`, as most of the following methods do: call them within `attempt`.
+        This method and most of the following methods can raise `psycopg.Error`, so call them within
+        `attempt`.
         """
         assert self._connection is not None
         text = statement.encode() if isinstance(statement, str) else statement

@@ -1,4 +1,4 @@
-"""Find and remove the databases, roles and tablespace that birdenv has created, other than templates.
+"""Find and remove the databases, roles and tablespace that birdenv has created, except templates.
 
 `sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
 processes, and copies of templates that have been replaced. The command `db clean` uses `leftovers` and

@@ -68,7 +68,7 @@ class TablePlan:
         name: the name in PostgreSQL.
         sql: the CREATE TABLE statement in SQLite.
         rows: the number of rows.
-        columns: the columns.
+        columns: the columns to create, in order.
         primary_key: the names of the columns in the primary key.
         counts_up: whether SQLite assigns the values of the primary key automatically (INTEGER PRIMARY KEY).
         foreign_keys: the foreign keys to create.

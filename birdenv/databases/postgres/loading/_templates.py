@@ -75,8 +75,8 @@ class Stamp(BaseModel):
     Attributes:
         birdenv: the version of the format.
         db_id: the database's id in the benchmark.
-        digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; or of the
-            contents, if birdenv did not load the database.
+        digest: the hexadecimal SHA-256 of the loaded files and the rules for loading them, or of the contents
+            if birdenv did not load the database.
         source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
         tables: the number of rows in each table. Names of tables outside the schema `public` include the
             schema.

@@ -99,7 +99,7 @@ class ServerAccount:
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
-        """Return whether the account may enter all folders above a path, which need not exist."""
+        """Return whether the account can enter all parent folders of a path, which need not exist."""
         return all(self._may_pass(folder) for folder in path.resolve().parents)
 
     def _may_pass(self, folder: Path) -> bool:

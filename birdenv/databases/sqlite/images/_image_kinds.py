@@ -275,7 +275,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
     Args:
         path: the file.
-        kind: the kind of image.
+        kind: `auto`, `memory-map` or `copy`.
         start: a checkpoint whose changes to apply; None for the unchanged file.
 
     Raises:
