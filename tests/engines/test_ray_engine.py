@@ -185,4 +185,4 @@ def test_a_worker_without_birdenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "sitecustomize.py").write_text(BLOCKING)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     said = refused("local", tmp_path)
-    assert "InputError: a Ray actor cannot be created: " in said and "No module named 'birdenv'" in said
+    assert "InputError: cannot create a Ray actor: " in said and "No module named 'birdenv'" in said
