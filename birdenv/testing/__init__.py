@@ -1,7 +1,7 @@
 """Expected ("golden") transcripts for testing adapters, and `check_game`, which checks a new game.
 
-An adapter plays episodes for a different framework. To test an adapter, play this package's scripts through
-it, and compare the transcripts with birdenv's own:
+An adapter plays birdenv's episodes in a different framework. To test an adapter, play this package's scripts
+through it, and compare the transcripts with birdenv's own:
 
     for script in SCRIPTS:
         assert play_script(script, make_step) == golden_transcript(script)
