@@ -1,4 +1,4 @@
-"""The command line and the open episodes of adapters that run as servers."""
+"""Command lines and open episodes for adapters that run as servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Read a server's command line, and return a namespace with `arena`, `task`, `port` and `record`.
+    """Parse a server's command line, and return a namespace with `arena`, `task`, `port` and `record`.
 
     If the game, a setting or the task does not exist, the program ends with an error message.
 
@@ -27,10 +27,15 @@ def read_command_line(module: str, about: str, port: int | None = None) -> argpa
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
     parser.add_argument("game", help="c-interact, a-interact, bird or another game with one evaluated seat")
-    settings = "a setting of the game; the value is JSON or text"
+    settings = "a setting for the game; the value is JSON or text"
     parser.add_argument("settings", nargs="*", type=_setting, metavar="NAME=VALUE", help=settings)
     parser.add_argument("--task", help="the task for clients that do not name one (default: the first)")
-    parser.add_argument("--port", type=int, default=port, help=f"serve over HTTP (default: {port})")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=port,
+        help=f"serve over HTTP on this port (default: {port or 'use stdio'})",
+    )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="append the record of each episode to this file"
     )
@@ -57,7 +62,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
     """End an episode, and append its record to a file as a JSON line for `birdenv.runs.write_run`.
 
-    No record is written if a move is still under way.
+    No record is written if a move is still in progress.
 
     Args:
         episode: the episode.
@@ -97,7 +102,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that a request's headers name, starting it if it is not open.
+        """Return the episode named in the headers of a request, starting it if it is not open.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.

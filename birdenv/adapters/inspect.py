@@ -3,10 +3,10 @@
     inspect eval birdenv/c_interact --model openai/my-model -T limit=10
     inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
 
-`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another player. With `-T
-user=role`, the model that has Inspect's model role `user` plays birdenv's user `llm`. If the infrastructure
-or the user fails, the sample has an error: Inspect leaves it out of the scores, and `inspect eval-retry`
-plays it again.
+`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names a different player. With `-T
+user=role`, birdenv's user `llm` is played by the model with the model role `user` in Inspect. If the
+infrastructure or the user fails, the sample has an error: Inspect excludes it from the scores, and `inspect
+eval-retry` plays it again.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A server for the Model Context Protocol (MCP), whose tools are the actions of the evaluated seat.
+"""A server for the Model Context Protocol (MCP), whose tools are the actions of the evaluated system.
 
 Over stdio, each process plays one episode:
 
     python -m birdenv.adapters.mcp c-interact --task library_1 --record rollouts.jsonl
 
 Over HTTP (`--port 8000`), each client chooses a name for its episode and sends it in the header
-`birdenv-episode`. In its first request, the client also names the task in `birdenv-task`. The instruction is
-the prompt `task`. The result of a call has the reward in `_meta` (`birdenv/reward`, `birdenv/done`,
-`birdenv/void`), which models do not see.
+`birdenv-episode`. In its first request, the client also names the task in `birdenv-task`. The prompt `task`
+returns the instruction. The result of a call contains the reward in `_meta` (`birdenv/reward`,
+`birdenv/done`, `birdenv/void`), which models do not see.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ async def _serve_stdio(server: Any) -> None:
 
 
 def main() -> None:
-    """Run the server that the command line describes until the client disconnects."""
+    """Run the server with the command line's options until the client disconnects."""
     given = read_command_line("birdenv.adapters.mcp", __doc__ or "")
     episodes = Episodes(given.arena, given.task, given.record)
     server = make_server(episodes)

@@ -36,11 +36,11 @@ class BirdenvAction(Action):
 
 
 class BirdenvObservation(Observation):
-    """The environment's reply, and the tools that are possible now.
+    """The environment's reply, and the tools that can be called next.
 
     Attributes:
         text: the reply; after `reset`, the instruction.
-        tools: the schemas of the tools that are possible now.
+        tools: the schemas of the tools that can be called next.
         truncated: True if the episode was ended by a technical limit rather than by the rules of the game.
         void: True if the infrastructure or the user failed, which makes the episode useless for training.
     """

@@ -55,7 +55,7 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         self._episode: Episode = self._arena.episode(chosen["instance_id"], seed=chosen.get("seed", 0))
 
     def init(self, prompt: Any) -> tuple[list[dict[str, str]], dict[str, Any]]:
-        """Return the first message to the model, which contains the instruction. The argument is not used."""
+        """Return a list with the first message, which contains the instruction, and an empty dict."""
         text = self._arena.prompt(self._episode.instance_id, markup=True)
         return [{"role": "user", "content": text}], {}
 

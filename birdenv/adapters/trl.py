@@ -8,8 +8,8 @@
 
 With `environment_factory`, TRL handles the tool calls: a message without a call ends the episode, all calls
 in a message are played, and calls of unknown tools never reach birdenv. With `rollout`, the model writes
-tags, all rules of the game apply, and `max_completion_length` limits each turn. The reward is None, and TRL
-ignores the episode, if the infrastructure or the user failed.
+tags, all rules of the game apply, and `max_completion_length` limits each turn. If the infrastructure or the
+user fails, the reward is None, and TRL ignores the episode.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def dataset_rows(game: str, *, markup: bool = False, **settings: Any) -> list[di
 
 
 def environment_class(game: str, **settings: Any) -> type:
-    """Return a class to pass to the trainer as `environment_factory`. Its methods are the tools of a game."""
+    """Return a class whose methods are the game's tools. Pass it to the trainer as `environment_factory`."""
     arena = make_game(game, **settings)
 
     class Birdenv:
@@ -97,7 +97,7 @@ def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
 
 
 def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
-    """Return the rewards of the episodes that `rollout` played. Pass this function as `reward_funcs`."""
+    """Return the rewards of episodes played by `rollout`. Pass this function as `reward_funcs`."""
     return birdenv_reward
 
 

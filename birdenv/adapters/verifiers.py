@@ -1,10 +1,10 @@
 """A taskset for verifiers v1 with the tasks of a game, and an environment in which models write tags.
 
-    vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
+    vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
 
-`--env.taskset.game` names another game. If the infrastructure or the user fails, the episode has an error,
-and verifiers neither scores it nor trains on it.
+`--env.taskset.game` selects a different game. If the infrastructure or the user fails, the episode has an
+error, and verifiers neither scores it nor trains on it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BirdenvConfig(vf.TasksetConfig):
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """A task in a game. The episode's reward is its score, and the rewards of the phases are metrics."""
+    """A task in a game. Its score is the episode's reward; the rewards for the phases are metrics."""
 
     @property
     def key(self) -> str:

@@ -1,12 +1,13 @@
-"""Run SQL: database sources, private databases for episodes, and results as values.
+"""Open private databases for episodes, and run SQL on them within limits.
 
     source = SqliteSource("dev_databases")
     with source.open("superhero", Limits(seconds=5)) as database:
         result = database.execute("SELECT count(*) FROM superhero")
 
-No other package runs SQL. An agent's SQL is treated as hostile: it may run forever, return too much, or
-destroy data. Therefore every statement has limits, and returns a `QueryResult` or a `QueryError` instead of
-raising an exception. Source files never change, so every episode starts from the same contents.
+This is the only package that runs SQL. It treats an agent's SQL as hostile: the SQL could run forever, return
+too much data or destroy data. Therefore every statement runs within limits and returns either a `QueryResult`
+or a `QueryError`; it never raises an exception. Source files never change, so every episode starts from the
+same contents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Limits on the cost of a single statement, and of several statements together."""
+"""Limits on the time, rows and memory that SQL statements can use."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ WALL_TIME: Final = 4.0
 class Limits:
     """Limits on one statement, from its start until its last row is fetched.
 
-    A call to `EpisodeDatabase.run` or `EpisodeDatabase.state` runs several statements, which must finish
-    within `seconds_in_all` together. The contents that `state` returns are limited to `bytes` in total.
+    A call to `EpisodeDatabase.run` or `EpisodeDatabase.state` runs several statements, which together must
+    finish within `seconds_in_all`. The contents that `state` returns are limited to `bytes` in total.
 
     Attributes:
-        seconds: maximum processor time of the statement in seconds. Processor time makes a verdict
-            independent of how busy the machine is. A statement that exceeds `seconds`, or `wall_seconds` by
-            the wall clock, ends with a `timeout` error. PostgreSQL does not report processor time, so there
-            `seconds` is measured by the wall clock.
+        seconds: maximum CPU time of the statement in seconds. CPU time is used because it does not depend on
+            how busy the machine is. A statement that exceeds `seconds` of CPU time or `wall_seconds` of
+            wall-clock time fails with a `timeout` error. PostgreSQL does not report CPU time, so there
+            `seconds` limits the wall-clock time.
         rows: maximum number of rows to fetch. A result with more rows is `truncated`.
-        bytes: maximum memory for the fetched rows, as Python objects: about 56 bytes for each row, 8 for each
-            cell, 50 plus its characters for each text, and 32 for each large integer. A statement that
-            exceeds it ends with a `too_large` error.
+        bytes: maximum memory for the fetched rows as Python objects. Each row takes about 56 bytes, each cell
+            8, each string 50 plus its length, and each large integer 32. A statement that exceeds the limit
+            fails with a `too_large` error.
 
     Raises:
         InputError: a limit is so low that no statement could run.
@@ -39,21 +39,23 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not self.seconds > 0:
-            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
+            raise InputError(f"the time limit must be more than 0 seconds, not {self.seconds:g}")
         if self.rows < 0 or self.bytes < 0:
-            raise InputError(f"row and byte limits cannot be negative (rows={self.rows}, bytes={self.bytes})")
+            raise InputError(
+                f"limits on rows and bytes cannot be negative, but rows={self.rows} and bytes={self.bytes}"
+            )
 
     @property
     def seconds_in_all(self) -> float:
-        """Return the processor time that several statements may use together: four times `seconds`."""
+        """Return the total CPU time for several statements in seconds: four times `seconds`."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
     def wall_seconds(self) -> float:
-        """Return the wall-clock limit on one statement in seconds: four times `seconds`."""
+        """Return the wall-clock limit for one statement in seconds: four times `seconds`."""
         return WALL_TIME * self.seconds
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """Return the wall-clock limit on several statements together, in seconds."""
+        """Return the total wall-clock limit for several statements in seconds."""
         return WALL_TIME * self.seconds_in_all

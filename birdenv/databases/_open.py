@@ -17,9 +17,10 @@ from birdenv.sql import ClockError, at_date
 
 
 class DatedSource:
-    """A source whose databases show SQL a fixed date as the current date.
+    """A source whose databases use a fixed date as the current date.
 
-    References to the clock are replaced in the text of each statement (see `birdenv.sql.at_date`).
+    In the text of each statement, references to the clock are replaced by the date (see
+    `birdenv.sql.at_date`).
 
     Attributes:
         source: the source of the databases.
@@ -33,12 +34,12 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that determines results on an unchanged database, including the fixed date."""
+        """Return the scope of results on an unchanged database, which includes the fixed date."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 
     def open(self, *given: Any, **named: Any) -> Any:
-        """Open a database that shows SQL the fixed date. The arguments are the same as for `source.open`."""
+        """Open a database that uses the fixed date. The arguments are those of `source.open`."""
         return _DatedDatabase(self.source.open(*given, **named), self.source.dialect, self.today)
 
 
@@ -63,7 +64,9 @@ class _DatedDatabase:
         try:
             dated = [at_date(text, self._today, self._dialect) for text in texts]
         except ClockError as error:
-            message = f"today is {self._today}, which cannot replace {error} here: write the date itself"
+            message = (
+                f"the date is fixed at {self._today}, which cannot replace {error}: write the date itself"
+            )
             return QueryError("denied", message, repeatable=True)
         return run(dated[0] if isinstance(given, str) else dated, *more, **named)
 
@@ -90,16 +93,15 @@ def open_source(
     Args:
         folder: the benchmark's folder of databases.
         dialect: `sqlite` or `postgres`.
-        dsn: the connection string of a PostgreSQL server. By default, the server that the environment
-            variable BIRDENV_DSN names is used; if the variable is not set, birdenv's embedded server is
-            started.
-        tell: a function that is called with a line of text for each database that is loaded into PostgreSQL.
-        today: a date such as `2025-02-19`, which SQL sees as the current date; None for the real date.
+        dsn: the connection string of a PostgreSQL server. The default is the value of the environment
+            variable BIRDENV_DSN; if that is not set, birdenv starts its embedded server.
+        tell: a function to call with progress messages while databases are loaded into PostgreSQL.
+        today: a date such as `2025-02-19` to use as the current date in SQL; None to use the real date.
 
     Raises:
-        InputError: the dialect is unknown, `dsn` is given without `postgres`, or the folder or the server
-            does not exist.
-        InfrastructureError: the server does not answer.
+        InputError: the dialect is unknown, `dsn` is given with `sqlite`, the folder does not exist, or the
+            server cannot be used (see `find_server`).
+        InfrastructureError: the server cannot be reached.
     """
     if today is not None:
         return cast(DatabaseSource, DatedSource(open_source(folder, dialect, dsn=dsn, tell=tell), today))
@@ -107,7 +109,7 @@ def open_source(
         raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite":
         if dsn is not None:
-            raise InputError("a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect")
+            raise InputError("a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect")
         source = SqliteSource(folder)
         dumps = dump_places(source.root)
         if dumps and not source.names():

@@ -19,17 +19,17 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 def dump_places(folder: Path) -> list[Path]:
     """Return the folders in or near `folder` that contain PostgreSQL dumps, starting with the nearest.
 
-    A dump is a folder named `<db>_template`. The search covers `folder` itself, and the folders named in
-    `DUMP_FOLDERS` inside it or beside it.
+    A dump is a folder named `<db>_template`. The search covers `folder` and any folders inside or beside it
+    that are named in `DUMP_FOLDERS`.
     """
     beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
     return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
 
 
 class EpisodeDatabase(Protocol):
-    """A database that belongs to one episode, which may change it freely, within limits on every statement.
+    """A private, writable database for one episode, with limits on every statement.
 
-    SQL never raises an exception: errors are returned as `QueryError`.
+    Errors in SQL are returned as a `QueryError`, never raised.
     """
 
     @property
@@ -47,36 +47,37 @@ class EpisodeDatabase(Protocol):
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, for example one that an agent submitted.
 
-        `rows` is the maximum number of rows to fetch; None applies only the limit of the database.
+        `rows` is the maximum number of rows to fetch. If it is None, only the database's limit applies.
         """
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query, and refuse any other statement. Grading uses this.
+        """Run one query that only reads, as grading does. Refuse any other statement.
 
-        `rows` is as in `execute`.
+        For `rows`, see `execute`.
         """
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run SQL scripts in order. A script can have several statements.
+        """Run SQL scripts in order, and stop at the first error.
 
-        Return the first error, which ends the run, or otherwise the result of the last statement.
+        A script can contain several statements. Return the error or, if there was none, the result of the
+        last statement.
         """
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction, and return the committed schema and contents.
 
-        `like` is a state to compare with. If its schema differs from that of this database, the contents are
-        not read, because the two states are already known to differ.
+        `like` is a state to compare with. If the schemas differ, the contents are not read, because the
+        states are already known to differ.
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction and return a checkpoint of the committed contents."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Restore the contents of a checkpoint. Return None, or an error if this fails."""
+        """Restore the contents from a checkpoint. Return an error if this fails."""
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -86,19 +87,19 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """A database that can pass rows to a receiver while the query is still running."""
+    """A database that can stream the rows of a query."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing its rows to `sink` until `sink` needs no more rows."""
+        """Run a query as `query` does, but stream its rows to `sink` until `sink` needs no more."""
 
 
 _DEFAULT_LIMITS: Final = Limits()
 
 
 class DatabaseSource(Protocol):
-    """A thread-safe set of databases, each with an id, that can be opened for episodes.
+    """A thread-safe collection of databases that can be opened by id for episodes.
 
-    Every episode on a database starts from the same contents. The implementations are `SqliteSource` and
+    All episodes on a database start from the same contents. The implementations are `SqliteSource` and
     `PostgresSource`.
     """
 
@@ -108,7 +109,7 @@ class DatabaseSource(Protocol):
 
     @property
     def engine(self) -> str:
-        """Return the engine and its version, because results may differ between versions."""
+        """Return the name and version of the engine, because results can differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """Return everything that determines the results of statements on an unchanged database.
@@ -117,22 +118,22 @@ class DatabaseSource(Protocol):
         """
 
     def names(self) -> list[str]:
-        """Return the ids of the databases that can be opened, sorted."""
+        """Return the sorted ids of the databases that can be opened."""
 
     def check(self, db_id: str) -> None:
         """Raise `InputError` with the reason if the database cannot be opened."""
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of a database's contents in hexadecimal. Raises the same errors as `check`."""
+        """Return the hexadecimal SHA-256 of a database's contents. Raises the same errors as `check`."""
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """Return a database for one episode, with the original contents and with limits on each statement.
+        """Open a database with its original contents for one episode, with limits on each statement.
 
         Raises the same errors as `check`, and `InfrastructureError` if a server cannot be reached.
         """
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
+        """Return the CREATE TABLE statements of a database in creation order.
 
         Raises the same errors as `open`.
         """
@@ -140,11 +141,11 @@ class DatabaseSource(Protocol):
     def close(self) -> None:
         """Release all resources that the source holds for episodes. Closing again does nothing.
 
-        A closed source cannot open databases. When the process ends, any open sources are closed.
+        A closed source cannot open databases. All open sources are closed when the process ends.
         """
 
     def config(self) -> dict[str, Any]:
         """Return a description of the source for a run's configuration.
 
-        It consists of plain values, contains no secrets, and does not change while the source is in use.
+        The values are plain data without secrets, and do not change while the source is in use.
         """

@@ -30,18 +30,19 @@ ErrorKind: TypeAlias = Literal["syntax", "missing", "constraint", "denied", "tim
 long. `too_large`: it exceeded a limit on rows, bytes or length. `engine`: any other error of the engine."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # not frozen, which would triple the time to create a result
 class QueryResult:
-    """The rows that a statement returned. (A frozen class would triple the time to create a result.)
+    """The result of a statement that succeeded.
 
     Attributes:
-        columns: column names; empty for a statement that returns no rows (DDL, INSERT and the like).
+        columns: column names; empty for a statement that returns no rows, such as DDL or INSERT.
         rows: the rows that were fetched.
         truncated: True if there were more rows than were fetched.
-        rows_affected: number of rows that the statement changed, or -1 if the statement changes no rows.
+        rows_affected: number of rows that the statement changed; -1 if the engine reports no number, as for
+            SELECT.
         elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
-        repeatable: True if the statement is known to return these rows whenever it runs on the same
-            contents. Comparisons of results ignore this attribute.
+        repeatable: True if the statement is known to return these rows whenever it runs on the same contents.
+            Comparisons of results ignore this attribute.
     """
 
     columns: tuple[str, ...]
@@ -57,8 +58,8 @@ class QueryError:
     """The error from a statement that failed.
 
     Attributes:
-        kind: the kind of error.
-        message: the explanation by the engine, or by the guard that refused or stopped the statement.
+        kind: the kind of error, such as `syntax` or `timeout`.
+        message: an explanation from the engine, or from the guard that refused or stopped the statement.
         elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to fail in this way whenever it runs on the same contents.
     """
@@ -81,7 +82,7 @@ OUT_OF_MEMORY: Final = "out of memory"
 
 
 def is_out_of_memory(result: object) -> bool:
-    """Return whether a statement failed for lack of memory, which may not be the statement's fault."""
+    """Return whether a statement ran out of memory, which the statement may not have caused."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
 
 
@@ -91,7 +92,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that is not the SQL's fault: the connection was lost twice, or rows are unreadable."""
+    """An error that the SQL did not cause, such as a lost connection or unreadable rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,12 @@ class DatabaseState:
 
     Attributes:
         schema: a description of each table, view and other object, keyed by its kind and name, such as
-            `"table orders"` or `"trigger audit"`. The letters A to Z in names are in lower case, because
-            SQLite ignores their case.
-        contents: the result of `SELECT *` for each table and view, keyed by its name. A result is truncated
-            at the row limit, and may be an error. AUTOINCREMENT counters, if any, appear under the key
-            `sqlite_sequence`.
-        definitions: the SQL of all objects as it was typed. Comparisons of states ignore it.
+            `"table orders"` or `"trigger audit"`. ASCII letters in names are in lower case, because SQLite
+            ignores their case.
+        contents: the result of `SELECT *` for each table and view, keyed by its name. Each result is
+            truncated at the row limit, or is an error if the rows could not be read. AUTOINCREMENT counters,
+            if any, appear under the key `sqlite_sequence`.
+        definitions: the original SQL of all objects. Comparisons of states ignore this attribute.
     """
 
     schema: Mapping[str, SchemaObject]
@@ -115,9 +116,9 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class ContentId:
-    """The identity of a database's contents: equal ids mean equal contents.
+    """An identifier of a database's contents: equal ids mean equal contents.
 
-    Each engine has its own subclass.
+    Each engine defines a subclass.
     """
 
 
@@ -127,7 +128,7 @@ class Scope:
 
     Attributes:
         engine: the exact build of the engine.
-        contents: the identity of the database's contents.
+        contents: an identifier of the database's contents.
         limits: the limits on each statement.
     """
 
@@ -138,9 +139,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The changes that an episode has made to its database. Can be pickled.
+    """The changes that an episode has made to its database.
 
-    A checkpoint holds contents of the database, so keep it as private as the database.
+    A checkpoint can be pickled. It contains data from the database, so keep it as private as the database.
 
     Attributes:
         version: the identity of the unchanged database; on SQLite, a `FileId`.
@@ -168,11 +169,11 @@ class Allowance:
 
     Attributes:
         rows: maximum number of rows.
-        seconds: time limit in seconds, of processor time if the engine reports it (see `Limits`).
+        seconds: time limit in seconds: of CPU time, or of wall-clock time on PostgreSQL (see `Limits`).
         bytes: maximum memory for the rows.
-        in_all: the time limit in seconds that several statements share, if this statement is one of them;
-            `seconds` is then the time that remains. 0 if there is no shared limit.
-        wall_seconds: wall-clock limit in seconds, if `seconds` is processor time.
+        in_all: total time limit in seconds if the statement shares a limit with others; `seconds` is then the
+            time that remains. 0 if the limit is not shared.
+        wall_seconds: wall-clock limit in seconds, if `seconds` limits the CPU time.
     """
 
     rows: int
@@ -186,14 +187,14 @@ class RowSink(Protocol):
     """A receiver for the rows of a query, which arrive in batches while the query runs."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Prepare for the rows of a query. A second call means that the query starts again."""
+        """Prepare to receive rows. If this is called again, the query has been restarted."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows, which must not be changed. Return False if no more rows are needed."""
+        """Receive a batch of rows, which must not be modified. Return False if no more are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return how many bytes of memory rows occupy, including cells and the contents of arrays and JSON."""
+    """Return the memory that rows occupy in bytes, including their cells and any nested arrays or JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
@@ -228,9 +229,8 @@ def fetch(
         sink: a receiver for the rows; the returned list is then empty. None to return the rows.
 
     Returns:
-        The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of
-        `allowance.rows` or because the sink needed no more. Bytes are counted exactly only when an estimate
-        exceeds the limit.
+        The rows, or None if they exceed `allowance.bytes`; and whether there may be more rows than those
+        fetched. Bytes are counted exactly only if an estimate exceeds the limit.
     """
     rows: list[Row] = []
     uncounted: list[Row] = []

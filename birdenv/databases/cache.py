@@ -1,6 +1,6 @@
 """Cache the results of statements in memory.
 
-A result is kept only if the statement took more than a millisecond and is repeatable: either the engine has
+A result is cached only if the statement took more than a millisecond and is repeatable: either the engine has
 marked the result as `repeatable`, or the caller knows that the statement is repeatable.
 """
 
@@ -38,7 +38,7 @@ class Key(NamedTuple):
         scope: the engine's build, the database's contents, and the limits.
         method: how the statement runs (see `Method`).
         rows: the row limit of the caller, or None if only the limit in `scope` applies.
-        statement: the SQL: one string, or a tuple of strings in order.
+        statement: one SQL string, or a tuple of SQL strings in order.
     """
 
     scope: Scope
@@ -48,7 +48,7 @@ class Key(NamedTuple):
 
 
 class Lasting(Protocol):
-    """A value that the cache can keep: the result of a statement, or a value derived from it."""
+    """A value that can be cached: the result of a statement, or a value derived from it."""
 
     @property
     def repeatable(self) -> bool:
@@ -66,8 +66,8 @@ class ResultCache:
     """A thread-safe cache of results.
 
     Args:
-        most_bytes: maximum memory for results and keys, as Python counts it. The least recently used results
-            are dropped first.
+        most_bytes: maximum memory for results and keys in bytes. The least recently used results are evicted
+            first.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -78,7 +78,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return how many bytes of memory the results and keys currently occupy."""
+        """Return the memory that the results and keys currently occupy, in bytes."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
@@ -107,10 +107,10 @@ class ResultCache:
             run: a function that computes the value.
             reuse: a function that converts a cached value into the value that the caller needs, or returns
                 None if that is impossible; `run` is then called.
-            lasts: a function that is called if the engine has not marked the value as repeatable, and returns
-                whether it is.
-            is_current: a function that is called after `run`, and returns whether the key still describes the
-                database. If not, the value is not cached.
+            lasts: a function that returns whether the value is repeatable. It is called only if the engine
+                has not marked the value as repeatable.
+            is_current: a function that returns whether the key still describes the database. It is called
+                after `run`; if it returns False, the value is not cached.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:
@@ -169,7 +169,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
-    """Return how many bytes of memory a value and everything in it occupy.
+    """Return the memory that a value and everything in it occupy, in bytes.
 
     An object that occurs twice is counted twice. Counting stops soon after the sum exceeds `most`.
     """

@@ -1,4 +1,4 @@
-"""Workers that play episodes in other processes. If an episode kills its worker, no other episode suffers."""
+"""Workers that play episodes in other processes, so that an episode can kill only its own worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class WorkerLostError(BirdenvError):
 
 
 class Worker(Protocol):
-    """A worker process on this or another machine. Several threads may give it jobs at the same time."""
+    """A worker process on this or a different machine. Several threads can send it jobs at the same time."""
 
     def play(self, job: Job) -> JobResult:
         """Play a job, and return its result.
@@ -35,11 +35,11 @@ class Worker(Protocol):
 class Crew:
     """A group of workers that share the episodes of a run.
 
-    When a worker dies, another worker replaces it, and each episode that was in progress is played again in a
-    separate worker. An episode that always kills its worker therefore does not affect other episodes.
+    When a worker dies, a new worker replaces it, and each of its unfinished episodes is played again in a
+    separate worker. Therefore an episode that always kills its worker does not affect other episodes.
 
     Args:
-        work: the work of the run.
+        work: the run's work, which every worker opens.
         start: a function that starts a worker, and returns it once it has opened the work. It raises
             `WorkerLostError` if the worker dies first, and `InputError` if the worker cannot open the work.
         count: the number of workers.
@@ -87,7 +87,7 @@ class Crew:
                     why = str(error)
                 finally:
                     self._end(alone)
-            return self._work.lost(job, f"{TRIALS} workers were lost in this episode; the last: {why}")
+            return self._work.lost(job, f"this episode lost {TRIALS} workers; the last error was: {why}")
         finally:
             with self._lock:
                 slot.playing -= 1
@@ -107,7 +107,7 @@ class Crew:
                 if not self._is_over:
                     return worker
             self._end(worker)
-        raise RunEndedError(f"no worker can be started: {why}")
+        raise RunEndedError(f"cannot start a worker: {why}")
 
     def _end(self, worker: Worker) -> None:
         with self._lock:

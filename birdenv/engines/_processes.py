@@ -1,6 +1,6 @@
 """The engine `processes`, which plays episodes in several processes on this machine.
 
-This engine is faster than `threads` if a single process cannot use all processors. `Processes` runs in the
+This engine is faster than `threads` when a single process cannot use all processors. `Processes` runs in the
 main process of the run, and `main` in each worker.
 """
 
@@ -26,7 +26,7 @@ class Processes:
     """The engine `processes`, with one worker process for each processor.
 
     Args:
-        parallel: the number of episodes to play at the same time, over all processes.
+        parallel: the number of episodes to play at the same time, across all processes.
         address: must be None.
 
     Attributes:
@@ -57,12 +57,12 @@ class _Process:
         self._local = threading.local()
         found = self._process.call((work,), most_bytes=MOST_BYTES)
         if isinstance(found, Death):
-            raise WorkerLostError(f"a worker process: {found.reason}")
+            raise WorkerLostError(f"a worker process was lost: {found.reason}")
 
     def play(self, job: Job) -> JobResult:
         found = self._channel().call((job,), most_bytes=MOST_BYTES, read=lambda value: JobResult(*value))
         if isinstance(found, Death):
-            raise WorkerLostError(f"a worker process: {found.reason}")
+            raise WorkerLostError(f"a worker process was lost: {found.reason}")
         return found
 
     def end(self) -> None:
@@ -75,7 +75,9 @@ class _Process:
                 try:
                     found = self._local.channel = self._process.open_channel()
                 except OSError:
-                    raise WorkerLostError(f"a worker process: {self._process.end().reason}") from None
+                    raise WorkerLostError(
+                        f"a worker process was lost: {self._process.end().reason}"
+                    ) from None
         return found
 
 

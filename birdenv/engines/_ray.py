@@ -36,9 +36,9 @@ class RayCluster:
     """The engine `ray`, with one actor for each processor in the cluster.
 
     Args:
-        parallel: the number of episodes to play at the same time, over all actors.
-        address: the address of a running cluster; if it is None, the variable `RAY_ADDRESS` names the
-            cluster. If neither is given, Ray is started on this machine.
+        parallel: the number of episodes to play at the same time, across all actors.
+        address: the address of a running cluster. The default is the value of the environment variable
+            `RAY_ADDRESS`; if that is not set, Ray is started on this machine.
 
     Attributes:
         workers: the number of actors.
@@ -91,7 +91,7 @@ def _connect(ray: Any, address: str) -> None:
     except Exception as error:
         where = "on this machine" if address == "local" else f"at {address}"
         why = " ".join(str(error).split())
-        raise InputError(f"no Ray cluster {where} can be used: {why}") from None
+        raise InputError(f"cannot use a Ray cluster {where}: {why}") from None
 
 
 class _Remote:
@@ -139,7 +139,7 @@ class _Actor:
             except errors.ActorUnavailableError as error:  # a subclass of RayActorError, caught below
                 away_since = away_since or time.monotonic()
                 if time.monotonic() - away_since > AWAY_SECONDS:
-                    raise WorkerLostError(f"a Ray actor: {_first_line(error)}") from None
+                    raise WorkerLostError(f"a Ray actor was lost: {_first_line(error)}") from None
                 time.sleep(1.0)
             except errors.GetTimeoutError:
                 raise WorkerLostError(f"a Ray actor did not start within {timeout:g} seconds") from None
@@ -150,10 +150,10 @@ class _Actor:
                 raise RunEndedError(f"a Ray actor failed: {describe_error(cause)}") from None
             except errors.RayActorError as error:
                 if "creation" in str(error) or "ModuleNotFoundError" in str(error):
-                    raise InputError(f"a Ray actor cannot be created: {_last_line(error)}") from None
-                raise WorkerLostError(f"a Ray actor: {_first_line(error)}") from None
+                    raise InputError(f"cannot create a Ray actor: {_last_line(error)}") from None
+                raise WorkerLostError(f"a Ray actor was lost: {_first_line(error)}") from None
             except errors.RayError as error:
-                raise RunEndedError(f"the Ray cluster is lost: {_first_line(error)}") from None
+                raise RunEndedError(f"the Ray cluster was lost: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -32,11 +32,11 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """The connection from a child process to its owner, that is, the process that started it.
+    """A child process's connection to its owner, which is the process that started it.
 
     Args:
         connection: the socket.
-        sees: which parts of its owner's environment the child process sees
+        sees: which parts of the owner's environment the child process sees
             (`birdenv.processes.starting.Sees`). This determines how messages are encoded.
     """
 
@@ -71,7 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for a new connection from the owner, and return it. Return None if the owner has ended."""
+        """Wait for a new connection from the owner, and return it, or None if the owner has ended."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -118,7 +118,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """On Linux, make the kernel kill this process when its owner ends. Changing the user cancels this."""
+    """On Linux, make the kernel kill this process when its owner ends. A change of user id cancels this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

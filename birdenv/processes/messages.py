@@ -1,8 +1,8 @@
 """Messages between a child process and its owner: frames, and two encodings of values.
 
 A frame is a message preceded by its length. The function `packed` encodes plain values fast; `encoded` writes
-JSON with tags for types that JSON lacks. Decoding never runs code from the message. Child processes import
-this module, so it imports only the standard library.
+JSON with tags for types that JSON does not have. Decoding never runs code from the message. Child processes
+import this module, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit the time of reads (`which` is `SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`) to about `seconds`."""
+        """Set a time limit of about `seconds` for reads (`SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`)."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)
@@ -53,7 +53,7 @@ class TimedSocket(socket.socket):
 
 
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
-    """Send one frame. A `deadline` is on the clock of `time.monotonic`, and requires a `TimedSocket`.
+    """Send one frame. `deadline` is a value of `time.monotonic()`, and requires a `TimedSocket`.
 
     Raises `TimeoutError` at the deadline, or a different `OSError` if the other side has closed the
     connection.
@@ -71,17 +71,24 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
     """Receive the next frame, and return its message.
 
-    The two sides must take turns: receiving more than one frame at once is an error. A deadline is on the
-    clock of `time.monotonic`, and requires a `TimedSocket`. Raises `TimeoutError` at the deadline, `EOFError`
-    or `OSError` if the other side has closed the connection, and `MessageError` if there is more than one
-    frame, or if the message is longer than `most_bytes` (in which case it is not read).
+    The two sides must take turns, so it is an error if more than one frame has arrived.
+
+    Args:
+        connection: the socket.
+        most_bytes: the maximum length of the message in bytes. A longer message is not read.
+        deadline: a value of `time.monotonic()`, which requires a `TimedSocket`.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+        EOFError, OSError: the other side has closed the connection.
+        MessageError: there is more than one frame, or the message is too long.
     """
     data = bytearray(_some(connection, _AT_A_TIME, deadline))
     while len(data) < _LENGTH_BYTES:
         data += _some(connection, _AT_A_TIME, deadline)
     length = int.from_bytes(data[:_LENGTH_BYTES], "little")
     if length > most_bytes:
-        raise MessageError(f"a message of {length} bytes")
+        raise MessageError(f"a message of {length} bytes is too long")
     end = _LENGTH_BYTES + length
     while len(data) < end:
         data += _some(connection, min(end - len(data), _AT_A_TIME), deadline)
@@ -112,7 +119,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Encode numbers, text, bytes, None, and containers of these. All types are preserved."""
+    """Encode None, numbers, text, bytes, and containers of these, preserving all types."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without the memo of packed objects, which takes most of the time
@@ -145,7 +152,7 @@ class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in self._classes:
             return self._classes[module, name]
-        raise pickle.UnpicklingError(f"{module}.{name} is no plain value")
+        raise pickle.UnpicklingError(f"{module}.{name} is not a plain value")
 
 
 def encoded(value: Any) -> bytes:

@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return how many more bytes of memory processes can use, or None if this is unknown (on macOS)."""
+    """Return how many more bytes of memory processes can use, or None if this is unknown, as on macOS."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -83,8 +83,8 @@ class ProcessPool(Generic[P]):
         """Return an idle or new process. If too many processes are leased, wait until one is released.
 
         Args:
-            is_wanted: called before and during the wait. If it returns False, `lease` gives up and returns
-                None.
+            is_wanted: a function that is called before and during the wait. If it returns False, `lease`
+                gives up and returns None.
 
         Raises:
             InfrastructureError: no process can be started.
@@ -117,7 +117,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Return a process to the pool. Its previous use must not affect its next use."""
+        """Return a process to the pool. Its use so far must not affect its next use."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -139,7 +139,7 @@ class ProcessPool(Generic[P]):
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End all idle processes. A forked child only forgets them, because they belong to the parent."""
+        """End all idle processes. In a forked child, only forget them, because they belong to the parent."""
         while self._idle:
             self._idle.pop().close()
 

@@ -1,4 +1,4 @@
-"""Call a child process that can die at any time: each call returns an answer, or how the child died."""
+"""Call a child process that can die at any time. Each call returns an answer or a `Death`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """How a child process ended without answering a call.
+    """The reason why a child process ended without answering a call.
 
     Attributes:
         reason: a short description of the cause.
@@ -77,7 +77,7 @@ class Channel(abc.ABC):
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
         """Kill the process, and return a `Death` that says how it ended.
 
-        The reason defaults to one derived from the exit code. Set `was_late` if the process exceeded a time
+        By default, the reason is derived from the exit code. Set `was_late` if the process exceeded a time
         limit.
         """
 
@@ -94,16 +94,17 @@ class Channel(abc.ABC):
         read: Callable[[Any], T] = _unread,
         answer: Callable[[Any], Any] | None = None,
     ) -> T | Death:
-        """Send a request to the process, and return its answer or how it died.
+        """Send a request to the process, and return its answer, or a `Death` if it dies.
 
         Args:
             request: the request.
             seconds: the wall-clock limit on the whole exchange, in seconds.
             most_bytes: the maximum size of one message from the process, in bytes.
-            read: converts the answer. If it raises `ValueError` or `TypeError`, the answer is malformed, and
-                the process is killed.
-            answer: answers questions that the process asks in the meantime. It raises `MessageError` if a
-                question is malformed. Any other exception kills the process, and is re-raised.
+            read: a function that converts the answer. If it raises `ValueError` or `TypeError`, the answer is
+                malformed, and the process is killed.
+            answer: a function that answers the process's questions during the call. It raises `MessageError`
+                if a question is malformed. If it raises any other exception, the process is killed, and the
+                exception is re-raised.
 
         Raises:
             InputError: the process rejected the request.
@@ -121,19 +122,19 @@ class Channel(abc.ABC):
         except (EOFError, OSError):
             return self.end()
         except (ValueError, TypeError) as error:
-            return self.end(f"its answer made no sense: {error}")
+            return self.end(f"its answer was invalid: {error}")
         except _AnswerError as error:
-            self.end("it is not needed any more")
+            self.end("it is no longer needed")
             raise error.cause from None
         except BaseException:  # Ctrl-C: nobody needs the answer
-            self.end("it is not needed any more")
+            self.end("it is no longer needed")
             raise
         text = body.decode(errors="replace")
         if kind == REFUSED:
             raise InputError(text)
         if kind == FAULT:
             raise BirdenvError(f"a worker process failed:\n{text}")
-        return self.end("its answer made no sense: it is of no known kind")
+        return self.end("its answer was invalid: the kind of message is unknown")
 
     def _exchange(
         self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
@@ -164,7 +165,7 @@ class Channel(abc.ABC):
         send(self._connection, self._dump(part), self._deadline)
         message = receive(self._connection, self._most_bytes, self._deadline)
         if message[:1] != QUESTION:
-            raise MessageError("it does not ask")
+            raise MessageError("expected a question")
         return self._load(message[1:])
 
 
@@ -172,8 +173,8 @@ class ChildProcess(Channel):
     """A process that runs `main(owner)` of a module, and answers calls through `child.Owner`.
 
     The process leads its own session and process group, so that Ctrl-C in a terminal reaches only its owner.
-    It ends when the owner closes the socket, and is killed at the latest when this object is
-    garbage-collected. On Linux, the kernel also kills it when the owner ends.
+    It ends when the owner closes the socket, and is killed when this object is garbage-collected. On Linux,
+    the kernel also kills it when the owner ends.
 
     Only one thread at a time may call the process; `open_channel` opens connections for other threads.
 
@@ -181,7 +182,7 @@ class ChildProcess(Channel):
         module: the name of the module.
         descriptors: file descriptors that stay open in the process, and are passed to `main` as additional
             arguments.
-        sees: which parts of its owner's environment the process sees (`Sees`). A process that sees `modules`
+        sees: which parts of the owner's environment the process sees (`Sees`). A process that sees `modules`
             runs only birdenv's code, and answers with plain values. Any other process runs third-party code,
             and answers with JSON.
         classes: the frozen record types that can occur in plain values.
@@ -241,7 +242,7 @@ class ChildProcess(Channel):
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
         """Kill the process, and return a `Death` that says how it ended.
 
-        The reason defaults to one derived from the exit code. Set `was_late` if the process exceeded a time
+        By default, the reason is derived from the exit code. Set `was_late` if the process exceeded a time
         limit.
         """
         self.kill()
@@ -251,7 +252,7 @@ class ChildProcess(Channel):
             self._process.wait(_END_SECONDS)
         code = self._process.returncode
         if code is None:
-            return Death("it does not end")
+            return Death("it did not end when it was killed")
         if code == OUT_OF_MEMORY:
             return Death("it ran out of memory", exit_code=code)
         if code >= 0:
@@ -260,7 +261,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open a new connection to the process, which must be waiting for it in `Owner.accept`.
+        """Open a new connection to the process, which must be waiting in `Owner.accept`.
 
         Raises:
             OSError: the process has ended.
@@ -290,7 +291,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """An additional connection to a child process. It closes no later than the process ends."""
+    """An additional connection to a child process, which is closed when the process ends or earlier."""
 
     def __init__(
         self,

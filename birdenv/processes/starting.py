@@ -59,7 +59,7 @@ def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.
         module: the name of the module.
         passed: the file descriptors that stay open in the process: first the child's end of the connection,
             and then the additional arguments for `main`.
-        sees: which parts of its owner's environment the process sees.
+        sees: which parts of the owner's environment the process sees.
 
     Raises:
         OSError: no process can be started.

@@ -1,8 +1,8 @@
 """Split scripts into statements, find the first words of a statement, and recognise plain queries.
 
 This module does not decide which statements are safe: SQLite's authorizer does that, as do roles and
-read-only transactions in PostgreSQL. The module only helps to choose the database that a statement is first
-run on. `quiet_parser` is for code that uses sqlglot.
+read-only transactions in PostgreSQL. The module only helps to choose the database in which to run a statement
+first. `quiet_parser` is for code that uses sqlglot.
 """
 
 from __future__ import annotations
@@ -112,13 +112,13 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may change data, directly or through an INSERT or the like inside WITH."""
+    """Return whether a statement may change data, itself or through a nested statement inside WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
 
 def split_script(script: str) -> list[str]:
-    """Split a PostgreSQL script into statements, dropping each `;` and the comments and space around them.
+    """Split a PostgreSQL script into statements, without semicolons, comments and space around them.
 
     As in psql, a semicolon does not end a statement if it is in quotes, a comment, parentheses (as in rules)
     or a `BEGIN ATOMIC ... END` body. Text with an unterminated quote counts as one statement, which the
@@ -181,7 +181,7 @@ def statement_start(script: str, place: int = 0) -> int:
 def after_comments(statement: str) -> int:
     """Return the position of the first token in a PostgreSQL statement.
 
-    Raises `UnterminatedError` if a comment before this token never ends.
+    Raises `UnterminatedError` if a comment before this token is not terminated.
     """
     place = statement_start(statement)
     while statement.startswith("/*", place):
@@ -207,7 +207,7 @@ def is_single_query(sql: str, dialect: str) -> bool:
 
     Comments and opening parentheses before the query are ignored. Statements that only start like a query
     (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can tell them apart. If the
-    text has an unterminated quote, only its first word is examined; it will fail when it runs.
+    text has an unterminated quote, only its first word is examined, because the text will fail when it runs.
     """
     try:
         words = [token.text for token in sql_tokens(sql, dialect)]
@@ -220,7 +220,7 @@ def is_single_query(sql: str, dialect: str) -> bool:
 
 
 def one_line(sql: str, dialect: str) -> str:
-    """Write a query on one line, for files with one query per line.
+    """Return a query on a single line, for files with one query per line.
 
     Each line break between tokens becomes a space, and so does each comment that would hide the rest of the
     line. Line breaks inside quotes also become spaces, which changes the query.

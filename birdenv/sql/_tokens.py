@@ -85,7 +85,7 @@ _PLAIN_NAME: Final = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]
 
 
 class UnterminatedError(ValueError):
-    """A quote or comment never ends. `opening` is the text that begins the quote or comment."""
+    """A quote or comment is not terminated. `opening` is the text that begins it."""
 
     def __init__(self, opening: str) -> None:
         super().__init__(f"unterminated {opening} in the SQL")
@@ -119,7 +119,7 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def folded(name: str) -> str:
-    """Return a name with A to Z in lower case. SQLite ignores case only for these letters."""
+    """Return a name with ASCII letters in lower case. SQLite ignores case only for these letters."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
 
 
@@ -129,7 +129,7 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Remove the quotes around a name or string. All kinds of quotes are recognised."""
+    """Remove quotes of any kind from around a name or string."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
@@ -146,7 +146,7 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """Return SQL in a normal form: without comments, and with its tokens in normal form, joined by spaces."""
+    """Return SQL in a normal form: its tokens in normal form, joined by spaces, without comments."""
     return " ".join(map(spelling, tokens(sql)))
 
 
@@ -161,11 +161,11 @@ def sql_tokens(sql: str, dialect: str) -> list[Token]:
         The tokens in order. A string's token includes its prefix (`E`, `x`) and its quotes or dollar tags.
 
     Raises:
-        ValueError: a quote (in PostgreSQL also a comment) never ends, or the text is longer than
+        ValueError: a quote or, in PostgreSQL, a comment is not terminated, or the text is longer than
             `LONGEST_SQL`.
     """
     if len(sql) > LONGEST_SQL:
-        raise ValueError(f"more than {LONGEST_SQL} characters of SQL")
+        raise ValueError(f"the SQL is longer than {LONGEST_SQL} characters")
     return list(postgres_tokens(sql) if dialect == "postgres" else _sqlite_tokens(sql))
 
 
@@ -255,7 +255,7 @@ def _end(match: re.Match[str], kind: str) -> int:
 def comment_end(sql: str, place: int) -> int:
     """Return the position after a PostgreSQL block comment, which can contain nested block comments.
 
-    `place` is a position after the opening `/*`. Raises `UnterminatedError` if the comment never ends.
+    `place` is a position after the opening `/*`. Raises `UnterminatedError` if the comment is not terminated.
     """
     depth = 1
     while depth:
@@ -275,7 +275,7 @@ class Stretch(NamedTuple):
             character).
         text: the text of the stretch.
         start: the position of the stretch in the whole text.
-        is_closed: False for a quote or block comment that never ends, and so extends to the end of the text.
+        is_closed: False for an unterminated quote or block comment, which extends to the end of the text.
     """
 
     kind: str
@@ -292,7 +292,7 @@ class Stretch(NamedTuple):
 def stretches(text: str) -> Iterator[Stretch]:
     """Split a text in an unknown dialect into stretches. A quote in either dialect is a single stretch.
 
-    A block comment ends at the first `*/`, as in SQLite. In a dollar quote that never ends, the `$` is a
+    A block comment ends at the first `*/`, as in SQLite. If a dollar quote is not terminated, its `$` is a
     symbol.
     """
     closings = {match[1]: match.start() for match in _ANY_DOLLAR.finditer(text)} if "$" in text else {}

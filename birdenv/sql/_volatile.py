@@ -1,8 +1,8 @@
 """Find SQL that reads the clock or random numbers, and replace the clock with a fixed date.
 
 In case of doubt, `may_change` returns True: for example, it treats `'now'` as a use of the clock everywhere
-except in comments. `at_date` replaces tokens, because writing SQL from a syntax tree would change more than
-the clock. The fixed time is midnight.
+except in comments. `at_date` replaces tokens, because regenerating SQL from a syntax tree would also change
+other parts of it. The fixed time is midnight.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WORDS: Final = tuple(  # all matches of `_READS` contain one of these
 
 
 def may_change(sql: str) -> bool:
-    """Return whether the result of SQL can change because the SQL reads the clock or random numbers.
+    """Return whether SQL may read the clock or random numbers, so that its result can change.
 
     Return True for text longer than `LONGEST_SQL`, which no database runs anyway.
     """
@@ -91,7 +91,7 @@ _TIMES: Final = frozenset({"now", "today", "tomorrow", "yesterday", "subsec", "s
 
 
 class ClockError(ValueError):
-    """SQL uses the clock in a way that no fixed date can replace. The message quotes this part of the SQL."""
+    """SQL uses the clock in a way that a fixed date cannot replace. The message quotes that use."""
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:
@@ -101,7 +101,7 @@ def at_date(sql: str, day: str, dialect: str) -> str:
     "SELECT date('2025-02-19', '-1 day'), '2025-02-19' -- now"
 
     Raises:
-        ClockError: a quote never ends, or a possible use of the clock cannot be replaced.
+        ClockError: a quote is not terminated, or a possible use of the clock cannot be replaced.
     """
     lowered = sql.lower()
     if not any(word in lowered for word in WORDS):

@@ -43,13 +43,13 @@ class Interval(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A statistic with its interval.
+    """A statistic and its interval.
 
     Attributes:
         value: the value, or None if the statistic is not defined.
         interval: the 95% interval, or None if there is none.
-        why: the reason why there is no value or no interval, without a full stop at the end; empty if there
-            are both.
+        why: the reason why there is no value or no interval, without a full stop at the end; empty if both
+            exist.
     """
 
     value: float | None
@@ -86,7 +86,7 @@ class Ratio(NamedTuple):
 
 
 def undefined(why: str) -> Figure:
-    """Return an undefined statistic. `why` is the reason."""
+    """Return a statistic without a value or interval, for the reason `why`."""
     return Figure(None, None, why)
 
 
@@ -97,7 +97,7 @@ def number(value: Any) -> float | None:
 
 
 def wilson(passed: int, total: int) -> Interval | None:
-    """Return Wilson's score interval (1927) of the rate `passed / total`, without continuity correction.
+    """Return Wilson's score interval (1927) for the rate `passed / total`, without continuity correction.
 
     The tasks are assumed to be independent. The interval lies between 0 and 1, and has a positive width even
     for the rates 0 and 1. The result is None if `total` is 0.
@@ -183,10 +183,10 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
     """Return the `bootstrap` interval of a mean difference, and the p-value for a true mean of 0.
 
-    The shares of resampled means that are <= 0 and >= 0 are computed, with one added to each count. p is
-    twice the smaller share, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p is never below
-    2 / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is None if there
-    are fewer than two clusters.
+    To compute p, the resampled means <= 0 and those >= 0 are counted, with one added to each count. p is
+    twice the smaller of the two shares, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). It
+    is never below 2 / 2^clusters, the minimum for a test that flips the signs of whole clusters. The result
+    is None if there are fewer than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:
@@ -200,23 +200,23 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
     """Return the sum of all `above` divided by the sum of all `below`, with a percentile interval.
 
-    The interval comes from resampled clusters, with one exception: a rate gets Wilson's interval, in which
-    each cluster counts as one task, if each cluster has one dialogue or if the rate is 0 or 1.
+    The interval is computed by resampling clusters. However, if each cluster has one dialogue, or if the rate
+    is 0 or 1, a rate gets Wilson's interval, in which each cluster counts as one task.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
-        return undefined("no dialogue has anything to count")
+        return undefined("no dialogue contributes to this ratio")
     value, count = above / below, len(set(clusters))
     if count < 2:
-        return Figure(value, None, "one scenario only: no interval")
+        return Figure(value, None, "an interval needs more than one scenario")
     if is_rate and (count == len(ratios) == below or value in (0, 1)):
         return Figure(value, wilson(round(value * count), count))
     drawn = _resampled(ratios, clusters)
     interval = None if drawn is None else percentiles(drawn[drawn == drawn])
     if interval is None or interval.high - interval.low < _ROUNDING * max(1.0, abs(value)):
-        return Figure(value, None, "nothing varies: no interval")
+        return Figure(value, None, "the values do not vary, so there is no interval")
     if count == 2:
-        return Figure(value, None, "two scenarios only: too few for an interval")
+        return Figure(value, None, "two scenarios are too few for an interval")
     return Figure(value, interval)
 
 
@@ -227,7 +227,7 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
     found = np.array(list(pairs), dtype=float).reshape(-1, 2)
     count = len(found)
     if count < 3:
-        return undefined(f"it needs three dialogues with both numbers, not {count}")
+        return undefined(f"a correlation needs at least three dialogues with both numbers, not {count}")
     found = found - found.mean(axis=0)
     if (found**2).sum(axis=0).min() < 1e-18:
         return undefined("one of the two numbers does not vary")
@@ -242,13 +242,13 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
     r = float(r_of(columns.mean(axis=0)[None])[0])
     if count < 4 or abs(r) > 1 - 1e-12:
-        return Figure(r, None, "too few dialogues for an interval")
+        return Figure(r, None, "there are too few dialogues for an interval")
     drawn = r_of(np.concatenate([np.einsum("ij,jk", times, columns) / count for times in resamples(count)]))
     return Figure(r, percentiles(drawn[np.isfinite(drawn)]))
 
 
 def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
-    """Resample the units 0 to `units` - 1 with replacement. Every call gives the same resamples.
+    """Resample the units 0 to `units` - 1 with replacement. Every call yields the same resamples.
 
     Yields:
         Arrays with one resample per row: entry i of a row is the number of times that unit i was drawn.

@@ -17,7 +17,7 @@ def rule(character: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with a noun, adding an s to the noun unless the number is 1.
+    """Format a number with a noun, adding an s to the noun unless the number is 1.
 
     >>> counted(1, "dialogue"), counted(2, "dialogue"), counted(0, "rater")
     ('1 dialogue', '2 dialogues', '0 raters')
@@ -26,7 +26,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """Format a share between 0 and 1 as a percentage, but without the percent sign: ` 76.9`."""
+    """Format a share between 0 and 1 as a percentage, without the percent sign: ` 76.9`."""
     return f"{100 * value:5.1f}"
 
 
@@ -66,7 +66,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """Return the line of text that labels the axis for `strip`."""
+    """Return the axis labels for `strip` as a line of text."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -1,7 +1,7 @@
 """Expected ("golden") transcripts for testing adapters, and `check_game`, which checks a new game.
 
-An adapter plays episodes for a different framework. To test an adapter, play this package's scripts through
-it, and compare the transcripts with birdenv's own:
+An adapter plays birdenv's episodes in a different framework. To test an adapter, play this package's scripts
+through it, and compare the transcripts with birdenv's own:
 
     for script in SCRIPTS:
         assert play_script(script, make_step) == golden_transcript(script)
@@ -176,7 +176,7 @@ one episode ends at a limit, and one because of a failure."""
 
 
 def failing_user(view: View) -> Move:
-    """Raise an error, to simulate a user with broken code, which makes the episode void."""
+    """Raise an error, as a simulated user with broken code would. This makes the episode void."""
     raise RuntimeError("this user always fails")
 
 

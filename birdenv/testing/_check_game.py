@@ -101,7 +101,7 @@ def _played(game: Game, seed: int, settings: dict[str, Any]) -> Iterator[tuple[s
         return
     with arena:
         if not arena.ids or len(set(arena.ids)) < len(arena.ids):
-            yield "tasks", f"expected tasks with ids of their own, got {list(arena.ids)!r:.80}"
+            yield "tasks", f"expected tasks with unique ids, got {list(arena.ids)!r:.80}"
             return
         for name in arena.ids[:_TASKS]:
             for number in range(_EPISODES):
@@ -131,7 +131,7 @@ class _CheckedEpisode:
                     break
                 self._move()
             else:
-                yield "end", f"an episode had not ended after {_MOST_MOVES} random moves"
+                yield "end", f"an episode did not end within {_MOST_MOVES} random moves"
             json.dumps(dialogue.outcome(), allow_nan=False)
         except _WrongStateError as error:
             yield error.fault, str(error)
@@ -170,7 +170,7 @@ class _CheckedEpisode:
             if not 1 <= rules.phase() <= declared.phases:
                 yield (
                     "phases",
-                    f"{declared.name} has {counted(declared.phases, 'phase')}, not a phase {rules.phase()!r}",
+                    f"{declared.name} is in phase {rules.phase()!r} of {declared.phases}",
                 )
             for name, left in rules.gauges(seat).items():
                 if not _is_finite(left) or not 0 <= left <= declared.gauges.get(name, -1):
@@ -182,7 +182,8 @@ class _CheckedEpisode:
         declared, view = self._game.seats[seat], self._dialogue.view(seat)
         if view.sender not in declared.voices:
             raise _WrongStateError(
-                "voices", f"{declared.name} hears {view.sender!r}, which is not one of {declared.voices}"
+                "voices",
+                f"{declared.name} got a message from {view.sender!r}, but its voices are {declared.voices}",
             )
         if not view.legal:
             self._dialogue.stop("silence")

@@ -89,13 +89,13 @@ class ScriptedTurn(Trouble):
     Attributes:
         content: the text of the answer; None for no text.
         calls: the tool calls in the answer.
-        reasoning: the value of `reasoning_content`; None for no such field.
+        reasoning: the value of `reasoning_content`; None to omit the field.
         refusal: the text of a refusal; None if the model does not refuse.
         finish_reason: the finish reason; by default, `tool_calls` or `stop`.
-        usage: True if the answer has the field `usage`.
+        usage: True if the answer contains the field `usage`.
         size: the length in characters to which the text is extended by repetition; 0 to leave it unchanged.
-        faults: the faults that the server simulates for the first attempts of a request, one for each
-            attempt. Later attempts get the real answer.
+        faults: the faults that the server simulates in the first attempts at a request, one per attempt.
+            Later attempts get the real answer.
     """
 
     content: str | None = None
@@ -133,7 +133,7 @@ class ServerScript(_Strict):
     """A script for the server, which describes the answers from all its models.
 
     Attributes:
-        dialogues: the dialogues. The first that matches a request answers it.
+        dialogues: the dialogues in order of priority: the first that matches a request answers it.
         models: the names of the models; if empty, any name is accepted.
         latency: the number of seconds to wait before every answer.
         turn_mark: the text that begins each turn in a prompt that has no chat roles. The server counts its
@@ -153,7 +153,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return the turn that answers a request with this body, or None if there is none."""
+        """Return the turn that answers a request with this body, or None if no dialogue matches."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")

@@ -76,7 +76,7 @@ class Server:
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
         """Start listening for requests, set `url`, and return the underlying asyncio server.
 
-        Port 0 stands for any free port.
+        If `port` is 0, a free port is chosen.
         """
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
@@ -289,7 +289,7 @@ def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Start the server that the command line describes, print its base URL, and serve until Ctrl-C."""
+    """Start a server with the command line's options, print its base URL, and serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m birdenv.testing.openai_server")
     parser.add_argument("script", help="a JSON file, or `demo`")
     parser.add_argument("--port", type=int, default=0, help="the port (default: any free port)")

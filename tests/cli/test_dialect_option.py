@@ -100,7 +100,7 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
         (("--dialect", "mysql"), "--dialect 'mysql' is unknown; known: sqlite, postgres"),
         (
             ("--dsn", "postgresql:///x"),
-            "a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect",
+            "a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect",
         ),
         (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a PostgreSQL connection string"),
     ],
@@ -118,5 +118,5 @@ def test_a_server_out_of_reach_is_exit_code_3(birdenv: Birdenv, tmp_path: Path) 
     nobody = f"host='{tmp_path}' user=nobody"
     ran = birdenv("c-interact", "--dialect", "postgres", "--dsn", nobody, "-o", tmp_path / "runs")
     assert ran.code == 3
-    assert ran.err.startswith("Error: no connection to the PostgreSQL server at ")
+    assert ran.err.startswith("Error: cannot connect to the PostgreSQL server at ")
     assert not (tmp_path / "runs").exists()

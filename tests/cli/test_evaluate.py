@@ -379,7 +379,7 @@ def test_a_database_out_of_reach(birdenv: Command, run_dir: Path, postgres: Post
         dsn = dsn.replace("nobody_here", "reader").replace("/postgres?", "/no_such_database?")
     ran = birdenv("evaluate", "--run-dir", run_dir, "--dsn", dsn)
     assert ran.code == 3, ran
-    assert ran.err.startswith("Error: no connection to ")
+    assert ran.err.startswith("Error: cannot connect to ")
     assert ran.err.count("\n") == 1
     assert not (run_dir / "eval").exists()
     assert_nowhere(secret, ran, run_dir)

@@ -138,5 +138,5 @@ def test_a_server_out_of_reach_is_exit_code_3(birdenv: Command, demo: Path, run_
     nobody = f"host='{run_dir}' user=nobody"
     ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--dialect", "postgres", "--dsn", nobody)
     assert ran.code == 3
-    assert ran.err.startswith("Error: no connection to the PostgreSQL server at ")
+    assert ran.err.startswith("Error: cannot connect to the PostgreSQL server at ")
     assert not (run_dir / "eval").exists()

@@ -12,7 +12,7 @@ from birdenv.databases import QueryError, Result
 
 # Two sentences are Python's own, about how it was called; ours say what to do instead.
 SAID_OTHERWISE = {
-    "You can only execute one statement at a time.": "one statement at a time",
+    "You can only execute one statement at a time.": "only one statement at a time",
     "Incorrect number of bindings supplied.": "bind markers",
 }
 

@@ -51,7 +51,10 @@ def test_the_same_folder_on_postgres(folder: Path, postgres_dsn: str) -> None:
     told: list[str] = []
     source = open_source(folder, "postgres", tell=told.append)
     check_contract(source)
-    assert told == ["Loading opened_shop into PostgreSQL, once ...", "Loaded opened_shop: 1 tables, 1 rows"]
+    assert told == [
+        "Loading opened_shop into PostgreSQL (only needed once) ...",
+        "Loaded opened_shop: 1 tables, 1 rows",
+    ]
     assert source.config()["dialect"] == "postgres"
     assert "PASSWORD" not in str(source.config()).upper()
 
@@ -63,7 +66,7 @@ def test_the_same_folder_on_postgres(folder: Path, postgres_dsn: str) -> None:
         (
             "sqlite",
             "postgresql:///x",
-            "a DSN refers to a PostgreSQL server: it needs the 'postgres' dialect",
+            "a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect",
         ),
     ],
 )
@@ -73,7 +76,7 @@ def test_what_does_not_fit_together(folder: Path, dialect: str, dsn: str | None,
 
 
 def test_a_server_that_does_not_answer(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError, match="no connection to the PostgreSQL server"):
+    with pytest.raises(InfrastructureError, match="cannot connect to the PostgreSQL server"):
         open_source(folder, "postgres", dsn=f"host='{tmp_path}' user=nobody")
 
 

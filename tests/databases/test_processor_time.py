@@ -55,7 +55,7 @@ def test_after_four_times_the_limit_the_wall_clock_ends_it(source: LocalSource) 
     with source.open("town", LIMITS) as database:
         end = database.scan(ROWS, Waiting(LIMITS.wall_seconds))
     assert isinstance(end, QueryError)
-    assert (end.kind, end.message.split(" by ending")[0]) == ("timeout", "stopped after 0.8 s of wall time")
+    assert (end.kind, end.message.split(" by killing")[0]) == ("timeout", "stopped after 0.8 s of wall time")
 
 
 @pytest.mark.every(2)
@@ -65,7 +65,7 @@ def test_a_statement_that_works_is_ended_by_its_processor_time(source: LocalSour
         script = message(database.run([ENDLESS.replace("FROM n)", "FROM n LIMIT 100000)")] * 1_000))
     # The wall clock's word is for a machine on which even this statement got less than a quarter of a core.
     assert end in ("stopped after 0.2 s of CPU time", "stopped after 0.8 s of wall time")
-    assert script.removesuffix(" for everything together") in (
+    assert script.removesuffix(" for all statements together") in (
         "stopped after 0.8 s of CPU time",
         "stopped after 3.2 s of wall time",
     )

@@ -149,7 +149,7 @@ def test_a_poisoned_episode_costs_itself_only(tmp_path: Path) -> None:
     }
     [lost] = [record for record in records if record["status"] == "infra_error"]
     assert (
-        "3 workers were lost in this episode; the last: a worker process: it was ended by SIGKILL"
+        "this episode lost 3 workers; the last error was: a worker process was lost: it was ended by SIGKILL"
         in lost["error"]
     )
 

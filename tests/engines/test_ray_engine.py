@@ -152,7 +152,7 @@ def refused(address: str, tmp_path: Path, before: str = "") -> str:
 
 def test_an_address_where_nothing_listens(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    assert "InputError: no Ray cluster at 127.0.0.1:9 can be used" in refused("127.0.0.1:9", tmp_path)
+    assert "InputError: cannot use a Ray cluster at 127.0.0.1:9: " in refused("127.0.0.1:9", tmp_path)
 
 
 def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
 
 def test_a_cluster_of_another_version(cluster: Any, tmp_path: Path) -> None:
     said = refused(cluster.address, tmp_path, "import ray; ray.__version__ = '1.2.3'\n")
-    assert f"InputError: no Ray cluster at {cluster.address} can be used: Version mismatch" in said
+    assert f"InputError: cannot use a Ray cluster at {cluster.address}: Version mismatch" in said
 
 
 BLOCKING = """
@@ -185,4 +185,4 @@ def test_a_worker_without_birdenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "sitecustomize.py").write_text(BLOCKING)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     said = refused("local", tmp_path)
-    assert "InputError: a Ray actor cannot be created: " in said and "No module named 'birdenv'" in said
+    assert "InputError: cannot create a Ray actor: " in said and "No module named 'birdenv'" in said

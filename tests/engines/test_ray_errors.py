@@ -78,18 +78,18 @@ def test_an_actor_that_is_away_is_asked_again() -> None:
 
 def test_an_actor_that_stays_away_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_ray, "AWAY_SECONDS", -1.0)
-    with pytest.raises(WorkerLostError, match="a Ray actor: the network"):
+    with pytest.raises(WorkerLostError, match="a Ray actor was lost: the network"):
         actor(ActorUnavailableError("the network")).play(Job("1"))
 
 
 @pytest.mark.parametrize(
     ("raised", "expected", "says"),
     [
-        (RayActorError("it died\nand more"), WorkerLostError, "^a Ray actor: it died$"),
+        (RayActorError("it died\nand more"), WorkerLostError, "^a Ray actor was lost: it died$"),
         (RayTaskError(InputError("no data")), InputError, "^no data$"),
         (RayTaskError(RunEndedError("no budget")), RunEndedError, "^no budget$"),
         (RayTaskError(KeyError("x")), RunEndedError, "^a Ray actor failed: KeyError: 'x'"),
-        (RayError("the raylet died"), RunEndedError, "^the Ray cluster is lost: the raylet died$"),
+        (RayError("the raylet died"), RunEndedError, "^the Ray cluster was lost: the raylet died$"),
     ],
 )
 def test_errors_of_ray_become_ours(raised: Exception, expected: type[Exception], says: str) -> None:

@@ -79,7 +79,7 @@ def test_what_cannot_be_dated_does_not_run(engine: DatabaseSource) -> None:
         for run in (database.execute, database.query, lambda sql: database.run(["SELECT 1", sql])):
             found = run(UNCLEAR[engine.dialect])
             assert isinstance(found, QueryError) and found.kind == "denied"
-            assert f"today is {DAY}, which cannot replace" in found.message
+            assert f"the date is fixed at {DAY}, which cannot replace" in found.message
         assert isinstance(database.execute("SELECT count(*) FROM sale"), QueryResult)
 
 

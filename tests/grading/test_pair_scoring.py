@@ -129,7 +129,7 @@ def test_what_nothing_can_stop_costs_its_own_pair(root: Path) -> None:
     expected[3] = expected[15] = "sql_timeout"
     expected[9] = "gold_error"
     assert [verdict.status for verdict in verdicts] == expected
-    assert "ending the process" in verdicts[3].reason
+    assert "killing the process" in verdicts[3].reason
     assert (verdicts[3].rows_gold, verdicts[12].matched_gold) == (4, 1)
 
 

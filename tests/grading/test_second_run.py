@@ -29,7 +29,7 @@ def test_case(pred_sqls, sol_sqls, db_name, conn):
 
 def was_run_twice(verdict: ExVerdict) -> bool:
     assert verdict.error is not None
-    return TWICE.fullmatch(verdict.error.message.split(" by ending")[0]) is not None
+    return TWICE.fullmatch(verdict.error.message.split(" by killing")[0]) is not None
 
 
 @pytest.mark.parametrize(

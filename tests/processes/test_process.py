@@ -69,11 +69,11 @@ DEATHS = {
     "its processor time": (("die", signal.SIGPROF), "it was ended by SIGPROF", True, -signal.SIGPROF),
     "an alarm": (("die", signal.SIGALRM), "it was ended by SIGALRM", True, -signal.SIGALRM),
     "hanging up": (("hang up", None), "it was ended by SIGKILL", False, -signal.SIGKILL),
-    "nonsense": (("say", "04" + "00" * 7 + "00ffffff"), "its answer made no sense: not plain", False, None),
-    "another kind": (("say", "01" + "00" * 7 + "09"), "its answer made no sense: it is of no", False, None),
-    "a question": (("ask", 1), "its answer made no sense: it is of no known kind", False, None),
-    "too much": (("say", "ff" * 8), "its answer made no sense: a message of 18446744", False, None),
-    "two at once": (("say", "01" + "00" * 9 + "00"), "its answer made no sense: more than one", False, None),
+    "nonsense": (("say", "04" + "00" * 7 + "00ffffff"), "its answer was invalid: not plain", False, None),
+    "another kind": (("say", "01" + "00" * 7 + "09"), "its answer was invalid: the kind", False, None),
+    "a question": (("ask", 1), "its answer was invalid: the kind of message is unknown", False, None),
+    "too much": (("say", "ff" * 8), "its answer was invalid: a message of 18446744", False, None),
+    "two at once": (("say", "01" + "00" * 9 + "00"), "its answer was invalid: more than one", False, None),
     "half a message": (("say", "03" + "00" * 7 + "ff"), "it did not answer", True, None),
     "silence": (("sleep", 60), "it did not answer", True, None),
 }
@@ -104,7 +104,7 @@ def test_an_answer_that_cannot_be_read_ends_it(process: ChildProcess) -> None:
     def read(value: Any) -> Any:
         raise ValueError("not this")
 
-    assert ask(process, "echo", 1, read=read) == Death("its answer made no sense: not this")
+    assert ask(process, "echo", 1, read=read) == Death("its answer was invalid: not this")
 
 
 def test_faults_are_told_and_it_lives_on(process: ChildProcess) -> None:
@@ -130,7 +130,7 @@ def test_an_answer_that_fails_ends_it(process: ChildProcess, ends: Ends, error: 
         raise error
 
     if isinstance(error, MessageError):
-        assert ask(process, "ask", 1, answer=answer) == Death("its answer made no sense: no question")
+        assert ask(process, "ask", 1, answer=answer) == Death("its answer was invalid: no question")
     else:
         with pytest.raises(KeyError, match="ours"):
             ask(process, "ask", 1, answer=answer)

@@ -66,10 +66,10 @@ def quiet(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str
     [
         ("exit", "process died (exit code 9)"),
         ("raise", "I have had enough"),
-        pytest.param("nonsense", "its answer made no sense", marks=pytest.mark.kills),
-        pytest.param("unasked", "its answer made no sense", marks=pytest.mark.kills),
-        ("wrong kind", "its answer made no sense"),
-        pytest.param("long", "its answer made no sense", marks=pytest.mark.kills),
+        pytest.param("nonsense", "its answer was invalid", marks=pytest.mark.kills),
+        pytest.param("unasked", "its answer was invalid", marks=pytest.mark.kills),
+        ("wrong kind", "its answer was invalid"),
+        pytest.param("long", "its answer was invalid", marks=pytest.mark.kills),
     ],
 )
 def test_a_child_that_ends_costs_the_episode_that_ended_it(

@@ -5,8 +5,8 @@
         template = find_template(server, "superhero")
         with server.connect(template.name) as connection: ...
 
-A template database holds the contents of one benchmark database, and its comment describes these contents
-(`Stamp`). A template changes only when its database is loaded again.
+A template database contains the data of one benchmark database. Its comment describes the data (`Stamp`). A
+template changes only when its database is loaded again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Convert the server's answers into values: errors, and rows within the limits on them.
+"""Convert the server's answers into errors, or into rows within limits.
 
-Values of types that Python lacks stay text. Dates and times outside Python's calendar (infinity, BC, the year
-99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
-padding. JSON that is nested too deeply to be compared, hashed and written is an error.
+Values of types that do not exist in Python remain text. Dates and times outside Python's calendar (infinity,
+BC, the year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)`
+lose their padding. JSON that is nested too deeply to be processed is an error.
 
 The databases and roles of episodes have unique names on the server. Error messages, and values of the types
-that hold such names (`current_database()`, `current_user`, catalog columns), show a replacement that is the
-same in every run.
+that hold such names (`current_database()`, `current_user`, catalog columns), show a replacement instead,
+which is the same in every run.
 """
 
 from __future__ import annotations
@@ -163,7 +163,10 @@ def query_error(answer: PGresult) -> QueryError:
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
     if state == "08P01" and message.startswith("bind message"):
-        kind, message = "syntax", "the statement has a parameter, for which there is no value"
+        kind, message = (
+            "syntax",
+            "the statement contains a parameter, but parameters have no values here: write the value itself",
+        )
     if state == "0A000" and "cross-database" in message:
         kind = "missing"
     return QueryError(kind, f"{message} (SQLSTATE {state})")
@@ -206,7 +209,7 @@ class Rows:
         """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the rows of one answer. `received` is a lower bound on the number of bytes received so far."""
+        """Read the rows of one answer. At least `received` bytes have been received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None

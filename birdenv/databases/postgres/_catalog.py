@@ -1,7 +1,8 @@
-"""Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
+"""Read the schema and contents of a PostgreSQL database (`DatabaseState`).
 
-Names in the schema `public` do not include the schema. Objects of extensions are left out, and so are owners,
-rights and comments. Object ids on the server affect only the order of tables in `schema_text`.
+The schema is read from the system catalogs. Names in the schema `public` are not qualified. Owners,
+privileges, comments, and objects that belong to extensions are omitted. Object ids affect only the order of
+tables in `schema_text`.
 """
 
 from __future__ import annotations
@@ -169,10 +170,10 @@ def read_state(
     created objects with the same names.
 
     Args:
-        session: the session in which to read. No other code may use it at the same time.
+        session: the session to read in, which no other code may use at the same time.
         like: a state to compare with, or None. If the schemas differ, the contents are not read.
-        allowance: a function that returns the limits on the next statement. The limit on bytes also applies
-            to all contents together.
+        allowance: a function that returns the limits on the next statement. Its limit on bytes also applies
+            to the contents as a whole.
     """
     session.command("SET search_path = pg_catalog, pg_temp")
     try:
@@ -195,7 +196,7 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """Return the CREATE TABLE statements in the order in which the tables were created, or an error."""
+    """Return the CREATE TABLE statements in creation order, or an error."""
     found = session.run(_TABLES, allowance)
     if isinstance(found, QueryError):
         return found

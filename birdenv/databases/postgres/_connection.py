@@ -1,14 +1,14 @@
 """Run one statement on a non-blocking connection, with a deadline and a disk quota.
 
-libpq is used without blocking, so that the thread that waits for the answer can also stop the statement. At
-the deadline, or when the database has grown too much, it asks the server to cancel the statement; if that has
-no effect within one second, it cuts the connection. Received bytes are counted even before a row is complete,
-as far as libpq reports them.
+The connection is non-blocking, so that the waiting thread can also stop the statement. At the deadline, or
+when the database has grown too much, the thread asks the server to cancel the statement. If that has no
+effect within one second, the thread closes the connection. Received bytes are counted even before a row is
+complete, as far as libpq reports them.
 
-PostgreSQL has no disk quota for a database. Therefore the waiting thread checks the size of the clone's files
-from time to time, and cancels a statement that exceeds the limit. The database can exceed the limit only by
-the amount that is written between two checks. The data of a cancelled statement may remain in the files, but
-statements that read or free space can still run.
+PostgreSQL has no disk quotas. Therefore the waiting thread checks the size of the clone's files from time to
+time, and cancels a statement that exceeds the limit. The database can exceed the limit only by the amount
+written between two checks. The data of a cancelled statement may stay in the files, but statements that only
+read or free space can still run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class DiskQuota:
     """The disk quota of a clone.
 
     Args:
-        ask: a function that asks the clone pool's thread how many bytes larger the clone is than its
-            template.
+        ask: a function that starts to measure by how many bytes the clone exceeds its template, and returns a
+            future for the result.
     """
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
@@ -62,15 +62,18 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Record that the statement has ended, and stop the countdown to the next check until `begin`."""
+        """Record that the statement has ended, and pause the timer for the next check until `begin`."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return how many seconds may pass until `is_beyond` must be called again."""
+        """Return the number of seconds until `is_beyond` must be called again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Return whether the running statement must be stopped. Each excess is reported only once."""
+        """Return whether the running statement must be stopped because the clone exceeds its quota.
+
+        Each excess is reported only once.
+        """
         now = time.monotonic()
         if now < self._due:
             return False
@@ -99,7 +102,7 @@ _SLACK_BYTES: Final = 2**20
 
 
 class NonblockingConnection:
-    """A connection that runs one statement at a time. Only one thread may use it at a time."""
+    """A non-blocking connection that runs one statement at a time. Not thread-safe."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -122,15 +125,15 @@ class NonblockingConnection:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is alive, and the server has sent no unrequested message."""
+        """Return whether the connection is alive, and has received no unsolicited message from the server."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
         self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: DiskQuota | None = None
     ) -> Iterator[PGresult]:
-        """Run SQL and yield the server's answers. Rows come in several answers; the last answer has no rows.
+        """Run SQL, and yield the server's answers. Rows arrive in several answers; the last one has no rows.
 
-        A caller that does not consume all answers must call `cut`. If the connection is lost, iteration ends.
+        Call `cut` if you do not consume all answers. If the connection is lost, iteration ends.
 
         Args:
             sql: one statement, or several if `script` is true.
@@ -174,11 +177,11 @@ class NonblockingConnection:
             self._connection.cancel_safe(timeout=_GRACE_SECONDS)
 
     def close(self) -> None:
-        """End the connection to the server. Closing again does nothing."""
+        """Close the connection to the server. Closing again does nothing."""
         self._connection.close()
 
     def cut(self) -> None:
-        """End the connection at once, without waiting for the server."""
+        """Close the connection at once, without waiting for the server."""
         if not self._connection.closed:
             with suppress(OSError), socket.socket(fileno=os.dup(self._libpq.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)

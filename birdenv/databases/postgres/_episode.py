@@ -1,9 +1,9 @@
-"""The PostgreSQL database of one episode. Every statement returns a value, and the template never changes.
+"""The PostgreSQL database of one episode, whose changes never reach the template.
 
 An episode starts in a database that it shares with other episodes, as a role that may only read. The first
-statement that is not a plain query, or that the shared database refuses, moves the episode to its own clone:
-that statement and all later ones run in the clone. Therefore everything that a statement can leave behind
-(transactions, temporary tables, settings, locks) is in the clone.
+statement that is not a plain query, or that the shared database refuses, moves the episode to its own clone,
+where that statement and all later ones run. Therefore everything that a statement can leave behind
+(transactions, temporary tables, settings, locks) stays in the clone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """The objects that all episodes on one template share.
+    """The objects shared by all episodes on one template.
 
     Attributes:
         server: the server.
@@ -67,11 +67,11 @@ class EpisodeContext:
 
 
 class PostgresDatabase(ScannedDatabase):
-    """The database of one episode, opened by `PostgresSource.open`. Only one thread may use it at a time.
+    """The database of one episode, opened by `PostgresSource.open`. Not thread-safe.
 
-    The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
-    never raises an exception: the result is a `QueryResult` or a `QueryError`. If the server is lost, methods
-    raise `ServerError`, and the episode cannot continue. Using a closed database raises `ValueError`.
+    The database is private and fully writable, and every statement runs within `limits`. A statement returns
+    a `QueryResult` or a `QueryError`, and never raises an exception. If the server is lost, methods raise
+    `ServerError`, and the episode cannot continue. Using a closed database raises `ValueError`.
     """
 
     def __init__(self, surroundings: EpisodeContext, limits: Limits, source: object) -> None:
@@ -102,7 +102,7 @@ class PostgresDatabase(ScannedDatabase):
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query (SELECT, WITH, VALUES or TABLE) that only reads. Grading uses this.
+        """Run one query (SELECT, WITH, VALUES or TABLE) that only reads, as grading does.
 
         The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
         change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
@@ -110,15 +110,15 @@ class PostgresDatabase(ScannedDatabase):
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing its rows to `sink` as they arrive.
+        """Run a query as `query` does, but stream its rows to `sink`.
 
-        The result has no rows. It is truncated if the sink needed no more rows, or if there were more than
-        `limits.rows`.
+        The result contains no rows. It is marked as truncated if the sink stopped early, or if there were
+        more than `limits.rows` rows.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
+        """Split scripts into statements, and run these in order within `limits.seconds_in_all`.
 
         The first error ends the run and is returned; earlier statements are not undone. If there is no error,
         the result is that of the last statement, or an empty result if there was no statement.
@@ -137,9 +137,9 @@ class PostgresDatabase(ScannedDatabase):
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
-        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
-        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
-        table that exceeds a limit, the contents hold an error.
+        `like` is a state to compare with. If the schemas differ, the contents are not read. Each table is
+        read within `limits`, and all tables together within `limits.seconds_in_all` and `limits.bytes`. If a
+        table exceeds a limit, its entry in the contents is an error.
         """
         self._check_open()
         deadline = time.monotonic() + self._limits.seconds_in_all
@@ -158,9 +158,9 @@ class PostgresDatabase(ScannedDatabase):
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction and return a checkpoint of the committed contents.
 
-        The checkpoint can be passed to `restore` on this episode, or on any other episode that this process
-        plays on the same template. It does not include temporary tables, settings or locks: the episode
-        continues in a new session without them.
+        The checkpoint can be passed to `restore` on any database that this process opened from the same
+        template. It does not include temporary tables, settings or locks, and the episode continues in a new
+        session without them.
         """
         self._check_open()
         if self._private is None:
@@ -182,13 +182,15 @@ class PostgresDatabase(ScannedDatabase):
         """
         self._check_open()
         if not isinstance(checkpoint, Snapshot) or checkpoint.version != self._around.copies:
-            raise ValueError("the checkpoint belongs to another database, or to another version of it")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of it"
+            )
         self._let_go()
         self._start = checkpoint if checkpoint.size else None
         return None
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
         self._let_go()
         self._is_closed = True
 

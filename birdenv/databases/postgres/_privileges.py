@@ -1,7 +1,7 @@
-"""SQL that revokes rights that PostgreSQL grants to every role by default, so that agents lack them.
+"""SQL that revokes the privileges that PostgreSQL grants to every role by default.
 
-The statements run once, as a superuser, in the database that is copied for episodes. Rights belong to a
-database, and are copied with it.
+The statements run once as a superuser, in the database that episodes' databases are copied from. Privileges
+are stored in a database, and are copied with it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Run read-only queries on an external PostgreSQL server, given by a connection string.
+"""Run read-only queries on an external PostgreSQL server.
 
 Each query runs in its own session, so that nothing it leaves behind (settings, locks, temporary tables)
-affects the next query. Its transaction is read-only, and `SELECT 1` runs first, after which the transaction
-cannot be made writable. Before the query runs, a cursor is declared for it, which PostgreSQL allows only for
-a single plain query. (Rows are not fetched through the cursor, because the server would first write them to
-disk.)
+affects the next query. The transaction is read-only. It starts with `SELECT 1`, after which PostgreSQL does
+not let it become writable. Before the query runs, a cursor is declared for it, because PostgreSQL refuses
+this for anything except a single query. Rows are not fetched through the cursor, because the server would
+first write them to disk.
 
-This does not restrict the role itself: a superuser's SELECT can read and write files on the server (see
-`ServerVersion.superuser`). Therefore connect as a role that may only read.
+These measures do not restrict a superuser, whose SELECT can read and write files on the server (see
+`ServerVersion.superuser`). Therefore connect as a role that has only read access.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _LATE: Final = QueryError("timeout", "")
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """The version of a server, and the rights that birdenv has there.
+    """The version of a server, and whether birdenv is a superuser on it.
 
     Attributes:
         engine: the engine and its version, such as `PostgreSQL 15.18`.
-        superuser: whether the role that connects is a superuser on the server.
+        superuser: whether birdenv connects as a superuser.
     """
 
     engine: str
@@ -49,7 +49,7 @@ class ServerVersion:
 
 
 class PostgresQueries:
-    """Runs plain queries on one database, each in a new session. Thread-safe.
+    """Runs read-only queries on one database, each in a new session. Thread-safe.
 
     Error messages never contain a password. Raises `InputError` if `dsn` is not a valid connection string.
     """
@@ -62,7 +62,7 @@ class PostgresQueries:
         self._unreachable = 0  # times in a row
 
     def server(self) -> ServerVersion | NoAnswerError:
-        """Connect to the server. Return its version, or an error if that fails."""
+        """Connect to the server and return its version, or an error if the connection fails."""
         result = self.query("SELECT current_setting('server_version'), current_setting('is_superuser')")
         if isinstance(result, NoAnswerError):
             return result
@@ -72,11 +72,11 @@ class PostgresQueries:
         return ServerVersion(f"PostgreSQL {version.split()[0]}", superuser == "on")
 
     def query(self, sql: str, limits: Limits = _DEFAULT_LIMITS) -> Result:
-        """Run one plain query (SELECT, WITH, VALUES or TABLE) under limits.
+        """Run one read-only query (SELECT, WITH, VALUES or TABLE) within limits.
 
         Other statements are refused with a `denied` or a `syntax` error. Error messages end with the
-        SQLSTATE. If the connection is lost, the query runs once more. A failure that is not the query's
-        fault, such as a second lost connection, is returned as a `NoAnswerError`.
+        SQLSTATE. If the connection is lost, the query is retried once. A failure that the query did not
+        cause, such as a second lost connection, is returned as a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:
@@ -87,14 +87,15 @@ class PostgresQueries:
     def _attempt(self, sql: str, limits: Limits) -> Result:
         if self._unreachable >= _MOST_UNREACHABLE:
             return NoAnswerError(
-                "engine", f"not tried: the server was out of reach {self._unreachable} times"
+                "engine",
+                f"the query was not run, because the server was unreachable {self._unreachable} times",
             )
         try:
             session = open_foreign_session(self._dsn)
         except (psycopg.Error, OSError, UnicodeError) as error:
             self._unreachable += 1
             reason = self._dsn.without_secrets(one_line(error))
-            return NoAnswerError("engine", f"no connection to {self.shown}: {reason}")
+            return NoAnswerError("engine", f"cannot connect to {self.shown}: {reason}")
         self._unreachable = 0
         began = time.monotonic()
         with closing(session):

@@ -1,4 +1,4 @@
-"""Run agents' statements in sessions with limits and fixed settings. Results are values."""
+"""Run agents' statements in PostgreSQL sessions with limits and fixed settings."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
 
 
 class SessionRefusedError(ServerError):
-    """The server is up, but does not let a role connect to a database. The message is the server's own."""
+    """A running server refused to let a role connect to a database. The message is from the server."""
 
 
 class Session:
-    """A connection that returns results as values. Only one thread may use it at a time.
+    """A connection that returns errors as values instead of raising them. Not thread-safe.
 
     Args:
         connection: the psycopg connection to use.
-        shown: the names that results and messages show, keyed by the names that they replace. The replaced
-            names, such as the names of clones, differ from run to run.
+        shown: replacements for names that differ from run to run, such as the names of clones, keyed by the
+            original names. Results and error messages contain the replacements.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
@@ -131,8 +131,8 @@ class Session:
             sql: the statement.
             allowance: the limits on the statement.
             sink: a receiver for the rows; the result then has no rows. None to return the rows in the result.
-            to_its_end: whether to run the statement to its end even if it has returned enough rows, because
-                it has other effects.
+            to_its_end: whether to complete the statement even after it has returned enough rows, because it
+                has other effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)
@@ -225,8 +225,8 @@ def open_session(
         reading: whether all transactions are read-only.
 
     Raises:
-        SessionRefusedError: the server is up, but does not let this role connect to this database.
-        ServerError: the server is down, or accepts no more connections.
+        SessionRefusedError: the server is running, but refuses to let the role connect to the database.
+        ServerError: the server is not running, or accepts no more connections.
     """
     settings = {**_SETTINGS, **(_READING if reading else {})}
     conninfo = make_conninfo(
@@ -253,7 +253,7 @@ def open_session(
 
 
 def open_foreign_session(dsn: Dsn) -> Session:
-    """Connect to a database that birdenv did not create. Exceptions from psycopg are passed on.
+    """Connect to a database that birdenv did not create. Raises `psycopg.Error` if that fails.
 
     The caller must run `FOREIGN_SETTINGS` first, because a connection pooler accepts settings only as
     statements.
@@ -271,6 +271,6 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 def late(allowance: Allowance) -> QueryError:
     """Return the error for a statement that was stopped at its deadline."""
     if allowance.in_all:
-        together = f"{allowance.in_all:g} s of wall time for everything together"
+        together = f"{allowance.in_all:g} s of wall time for all statements together"
         return QueryError("timeout", f"stopped after {together}")
     return QueryError("timeout", f"stopped after {allowance.seconds:g} s of wall time")

@@ -44,16 +44,16 @@ class PostgresSource:
 
     The loaded databases never change. In an episode, a database may become 1 GiB larger than its template
     (`MOST_GROWTH`), and a session may write 1 GB of temporary files. A statement that exceeds these limits is
-    stopped with a `too_large` error, and the episode continues. On the embedded server, on Linux, a session
-    is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on external servers.
+    stopped with a `too_large` error, and the episode continues. On Linux, a session on the embedded server is
+    also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on external servers.
 
-    Databases that were created for episodes are dropped when the source is closed or garbage-collected, or
-    when the process ends. If the process is killed, the next source on the same server drops them.
+    The databases of episodes are dropped when the source is closed or garbage-collected, or when the process
+    ends. If the process is killed, the next source on the same server drops them.
 
     Args:
         server: the server. Closing the source does not close the server.
-        warm: number of clones to keep ready for each template that an episode has already written to; 0 to
-            make clones only on demand.
+        warm: number of spare clones to keep for each template that an episode has already written to; 0 to
+            create clones only on demand.
     """
 
     dialect: Final = "postgres"
@@ -77,7 +77,7 @@ class PostgresSource:
         return self._server.version
 
     def names(self) -> list[str]:
-        """Return the ids of the loaded databases, sorted. Raises `ServerError` if the server is lost."""
+        """Return the sorted ids of the loaded databases. Raises `ServerError` if the connection is lost."""
         return sorted({*templates(self._server), *published_names(self._server)})
 
     def check(self, db_id: str) -> None:
@@ -85,7 +85,7 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the digest of a database's contents (`Stamp.digest`). It is read only once for each source.
+        """Return the digest of a database's contents (`Stamp.digest`), which is read once and then cached.
 
         Raises `InputError` if the database is not loaded.
         """
@@ -108,7 +108,7 @@ class PostgresSource:
         }
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> PostgresDatabase:
-        """Return a private database for one episode, with the contents of the template.
+        """Open a private database with the contents of the template for one episode.
 
         The limits apply to each statement. Raises `InputError` if the database is not loaded, and
         `ServerError` if the server cannot be reached.
@@ -116,7 +116,7 @@ class PostgresSource:
         return PostgresDatabase(self._around(db_id), limits, self)
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
+        """Return the CREATE TABLE statements of a database in creation order.
 
         Raises the same errors as `open`.
         """
@@ -159,17 +159,17 @@ def _close(readers: Readers, pool: ClonePool) -> None:
 
 
 class PostgresFolderSource(PostgresSource):
-    """The databases of a benchmark folder, and all other databases that were loaded into the server.
+    """The databases in a benchmark folder, and all other databases that are loaded into the server.
 
     A database in the folder is loaded into the server when it is first needed. A template `<db>_template`
     that is already on the server is used unchanged. Otherwise the database is loaded from the folder's dump
     (`<db>_template/<table>.sql`, in the folder or one of its `dump_places`) or, without a dump, from
-    `<db>/<db>.sqlite`. Before a database is first used, the rows of its tables are counted.
+    `<db>/<db>.sqlite`. Before a database is first used, its rows are counted to verify that it is complete.
 
     Args:
         server: the server. Closing the source also closes the server.
         folder: the benchmark's folder of databases.
-        tell: a function that is called with a line of text for each database that is loaded.
+        tell: a function to call with progress messages while databases are loaded.
 
     Raises:
         InputError: the folder does not exist.
@@ -188,7 +188,7 @@ class PostgresFolderSource(PostgresSource):
         self._loading = threading.Lock()
 
     def names(self) -> list[str]:
-        """Return the ids of the databases that are loaded, or can be loaded from the folder, sorted."""
+        """Return the sorted ids of the databases that are loaded, or can be loaded from the folder."""
         return sorted({*super().names(), *self._dumps, *self._files.names()})
 
     def config(self) -> dict[str, Any]:
@@ -216,7 +216,7 @@ class PostgresFolderSource(PostgresSource):
         if dump is None and (is_from_dump or db_id not in self._files.names()):
             return  # a dump is closer to the authors' database than a conversion
         if there is None:
-            self._tell(f"Loading {db_id} into PostgreSQL, once ...")
+            self._tell(f"Loading {db_id} into PostgreSQL (only needed once) ...")
         loaded = load_dump(self._server, dump) if dump else load_from_sqlite(self._server, self._files, db_id)
         if not loaded.skipped:
             rows = sum(loaded.tables.values())

@@ -1,4 +1,4 @@
-"""Run statements on a guarded connection. Every statement returns a value, and never raises an exception.
+"""Run statements on a guarded connection, and return errors instead of raising them.
 
 Exceptions of Python's sqlite3 module are converted into `QueryError`s.
 """
@@ -63,15 +63,15 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], ErrorKind], ...] = (
         "too_large",
     ),
 )
-_BIND_MARKER = "bind markers (?, :name, @name, $name) have no value here: write the value itself"
-_ONE_STATEMENT = "one statement at a time: this text holds more than one"
+_BIND_MARKER = "bind markers (?, :name, @name, $name) have no values here: write the value itself"
+_ONE_STATEMENT = "only one statement at a time is allowed, but this text contains several"
 _OF_A_CALLBACK: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_AUTH})
 _FUNCTION_FAILED: Final = "user-defined function raised exception"
 NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not UTF-8"
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Return whether an error means that a Python callback stopped the statement, or failed."""
+    """Return whether an error means that a Python callback failed, or stopped the statement."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
@@ -230,9 +230,9 @@ class GuardedConnection:
         return False
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """Call `work` under time limits and the rules for a private copy. Return its value, or an error.
+        """Call `work` within time limits and the rules for a private copy. Return its result, or an error.
 
-        This is for work that may run SQL from the database, such as the definition of a view.
+        Use this for work that may run SQL stored in the database, such as the definition of a view.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
         failure: QueryError | None = None
@@ -266,7 +266,7 @@ class GuardedConnection:
 
 
 def text_fault(sql: str) -> QueryError | None:
-    """Return an error if SQL must not reach the engine (too long, not UTF-8, or blank), otherwise None."""
+    """Return an error if SQL is too long, blank or not valid UTF-8, or None if the engine can run it."""
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",

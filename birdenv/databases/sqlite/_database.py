@@ -1,9 +1,9 @@
-"""The SQLite database of one episode. Every statement returns a value, and the source file never changes.
+"""The SQLite database of one episode, whose changes never reach the source file.
 
 An episode starts on read-only connections, on which statements can leave nothing behind. The first statement
-that needs a private database moves the episode to an image, which is a private, writable copy of the file:
-that statement and all later ones run on the image. Therefore everything that a statement can leave behind
-(transactions, temporary tables, pragmas) is in the image.
+that needs a private database moves the episode to an image, which is a private, writable copy of the file.
+That statement and all later ones run on the image. Therefore everything that a statement can leave behind
+(transactions, temporary tables, pragmas) stays in the image.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
 class SqliteDatabase(ScannedDatabase):
-    """The database of one episode, run in this process. Only one thread may use it at a time.
+    """The database of one episode, run in this process. Not thread-safe.
 
-    The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
-    never raises an exception: the result is a `QueryResult` or a `QueryError`. Using a closed database raises
+    The database is private and fully writable, and every statement runs within `limits`. A statement returns
+    a `QueryResult` or a `QueryError`, and never raises an exception. Using a closed database raises
     `ValueError`.
     """
 
@@ -77,7 +77,7 @@ class SqliteDatabase(ScannedDatabase):
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query (SELECT, WITH or VALUES) that only reads. Grading uses this.
+        """Run one query (SELECT, WITH or VALUES) that only reads, as grading does.
 
         The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
         change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
@@ -85,15 +85,15 @@ class SqliteDatabase(ScannedDatabase):
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing its rows to `sink` as they arrive.
+        """Run a query as `query` does, but stream its rows to `sink`.
 
-        The result has no rows. It is truncated if the sink needed no more rows, or if there were more than
-        `limits.rows`. The time that the sink takes counts towards the limits.
+        The result contains no rows. It is marked as truncated if the sink stopped early, or if there were
+        more than `limits.rows` rows. The time that the sink takes counts towards the limits.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Split scripts into statements, and run them in order, within `limits.seconds_in_all`.
+        """Split scripts into statements, and run these in order within `limits.seconds_in_all`.
 
         The first error ends the run and is returned; earlier statements are not undone. If there is no error,
         the result is that of the last statement, or an empty result if there was no statement.
@@ -113,9 +113,9 @@ class SqliteDatabase(ScannedDatabase):
         """Roll back any open transaction. Return the committed schema and contents, or an error.
 
         A separate connection reads them, so that the episode's temporary objects and settings have no effect.
-        `like` is a state to compare with: if its schema differs, the contents are not read. Each table is
-        read under `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. For a
-        table that exceeds a limit, the contents hold an error.
+        `like` is a state to compare with. If the schemas differ, the contents are not read. Each table is
+        read within `limits`, and all tables together within `limits.seconds_in_all` and `limits.bytes`. If a
+        table exceeds a limit, its entry in the contents is an error.
         """
         self._check_open()
         deadline = self._deadline_in_all()
@@ -138,9 +138,9 @@ class SqliteDatabase(ScannedDatabase):
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction and return a checkpoint of the committed contents.
 
-        The checkpoint can be passed to `restore` on this episode, or on any other episode on the same file.
-        It does not include temporary tables or pragmas: the episode continues in a new session without them.
-        If the pages that the episode has changed exceed `limits.bytes`, the result is an error.
+        The checkpoint can be passed to `restore` on any database opened from the same file. It does not
+        include temporary tables or pragmas, and the episode continues in a new session without them. If the
+        pages that the episode has changed exceed `limits.bytes`, the result is an error.
         """
         self._check_open()
         if self._image is None or self._private is None:
@@ -153,7 +153,7 @@ class SqliteDatabase(ScannedDatabase):
         try:
             size, pages = image.changes(self._limits.bytes)
         except (OverflowError, MemoryError, OSError, sqlite3.Error) as error:
-            return QueryError("too_large", f"no checkpoint can be made: {error}")
+            return QueryError("too_large", f"cannot create a checkpoint: {error}")
         made = Checkpoint(self._file.version, size, pages)
         self._drop_image()
         return self._make_private(made) or made
@@ -166,12 +166,14 @@ class SqliteDatabase(ScannedDatabase):
         """
         self._check_open()
         if checkpoint.version != self._file.version:
-            raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of its file"
+            )
         self._drop_image()
         return self._make_private(checkpoint) if checkpoint.size else None
 
     def close(self) -> None:
-        """Discard the episode's changes. Closing again does nothing."""
+        """Close the database, and discard the episode's changes. Closing again does nothing."""
         self._drop_image()
         self._is_closed = True
 
@@ -254,7 +256,7 @@ class SqliteDatabase(ScannedDatabase):
             kind, message = (
                 kind_and_message(error) if isinstance(error, sqlite3.Error) else ("engine", str(error))
             )
-            return QueryError(kind, f"no private image of the database can be made: {message}")
+            return QueryError(kind, f"cannot create a private image of the database: {message}")
         self._image = image
         return None
 

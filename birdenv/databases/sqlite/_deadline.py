@@ -1,10 +1,10 @@
-"""Set deadlines for statements in processor time, and stop late statements with a watchdog.
+"""Set deadlines for the CPU time of statements, and stop late statements with a watchdog.
 
 SQLite calls the progress handler only after a number of virtual-machine instructions, and a single
 instruction may be a long function call. However, SQLite checks for interrupts at every row. Therefore a
 thread, the watchdog, checks the clocks of the running statement, and interrupts the statement when it is
-late. If that has no effect, the kernel ends this process, with SIGPROF for processor time or SIGALRM for the
-wall clock. The watchdog sets these alarms, so that they do not slow down short statements.
+late. If that has no effect, the kernel kills this process, with SIGPROF for CPU time or SIGALRM for
+wall-clock time. The watchdog sets these alarms, so that they do not slow down short statements.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Deadline:
     """The deadline of a statement that starts now.
 
     Args:
-        seconds: limit on processor time in seconds, with a tolerance of 0.01 seconds.
+        seconds: limit on CPU time in seconds, with a tolerance of 0.01 seconds.
         wall_seconds: limit on wall-clock time in seconds.
 
     Attributes:
         began: the start of the statement, as measured by `time.monotonic`.
         soonest: the earliest time, as measured by `time.monotonic`, at which the deadline can have passed.
-            Until then, nobody needs to read the processor time, which is slow.
+            Until then, there is no need to read the CPU time, which is slow.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -66,7 +66,7 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """Return the remaining processor time in seconds."""
+        """Return the remaining CPU time in seconds."""
         return self._processor - time.process_time()
 
     @property
@@ -75,7 +75,7 @@ class Deadline:
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return the clock whose limit is exceeded, or None if the statement is in time."""
+        """Return the clock whose limit was exceeded, or None if the statement is still within its limits."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:
@@ -89,7 +89,7 @@ def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
     `expiry` is None if no time was left to start the statement.
     """
     seconds = allowance.in_all or allowance.seconds
-    together = " for everything together" if allowance.in_all else ""
+    together = " for all statements together" if allowance.in_all else ""
     if expiry == "wall":
         return f"stopped after {seconds * WALL_TIME:g} s of wall time{together}"
     return f"stopped after {seconds:g} s of CPU time{together}"
@@ -102,18 +102,18 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 
 
 class HasDeadline(Protocol):
-    """An object that runs statements with deadlines, so that the watchdog can watch it."""
+    """An object that runs statements with deadlines, and can be monitored by the watchdog."""
 
     @property
     def deadline(self) -> Deadline | None:
-        """Return the deadline of the running statement, or None if there is none."""
+        """Return the deadline of the running statement, or None if no statement is running."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the running statement if it is late. `now` is the value of `time.monotonic()`."""
 
 
 class Watchdog:
-    """An object whose thread interrupts late statements, and sleeps while this process runs no statement."""
+    """Interrupts late statements from a thread that sleeps while this process runs no statement."""
 
     def __init__(self) -> None:
         self._running: HasDeadline | None = None
@@ -142,9 +142,9 @@ class Watchdog:
             self._set_between()
 
     def limit_between(self, seconds: float) -> None:
-        """Limit the processor time that this process may use between two statements, in seconds.
+        """Limit the CPU time that this process may use between two statements, in seconds.
 
-        If the process exceeds the limit, the kernel ends it. 0 means that there is no limit.
+        If the process exceeds the limit, the kernel kills it. 0 means no limit.
         """
         self._clear_alarms()
         self._between = seconds

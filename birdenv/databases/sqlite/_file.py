@@ -1,4 +1,4 @@
-"""Check database files, and identify the versions of these files.
+"""Check database files, and identify their versions.
 
 A `FileId` identifies a version of a file by its metadata, without reading the file.
 """
@@ -29,7 +29,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """The identity of one version of a database file and its journals, from file system metadata.
+    """An identifier of one version of a database file and its journals, based on file system metadata.
 
     Attributes:
         path: the absolute path.
@@ -52,7 +52,7 @@ class FileId(ContentId):
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the file alone holds all contents, so that no journal has to be applied."""
+        """Return whether the file contains all data, so that no journal has to be applied."""
         return not any(size for _, size, *_ in self.journals)
 
 
@@ -114,8 +114,8 @@ class SqliteFile:
         version: the identity of the version.
         image_path: the path of a file with all the contents: `version.path`, or a private copy if there is a
             journal.
-        in_wal_mode: whether the database may change through a `-wal` file, while the file itself stays the
-            same.
+        in_wal_mode: whether changes to the database may be written to a `-wal` file, while the file itself
+            stays the same.
     """
 
     def __init__(self, version: FileId, image_path: Path, in_wal_mode: bool = False) -> None:
@@ -126,7 +126,7 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the contents of this version, in hexadecimal.
+        """Return the hexadecimal SHA-256 of this version's contents.
 
         Raises `InputError` if the file changes while it is read.
         """
@@ -183,7 +183,7 @@ def sqlite_file(path: Path) -> SqliteFile:
 
 
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
-    """Open a read-only connection without a guard, and load the schema without running SQL from it.
+    """Open a read-only connection without a guard, and load the schema without running any SQL in it.
 
     Raises:
         InputError: SQLite cannot open the file.
@@ -225,7 +225,9 @@ def _settled(path: Path, version: FileId) -> Path:
                 break
             version = now
         else:
-            raise InputError(f"{path} is being written to: close the program that does so, or use a copy")
+            raise InputError(
+                f"{path} is being written to: close the program that writes to it, or use a copy"
+            )
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
@@ -242,7 +244,7 @@ def _check_head(path: Path, head: bytes) -> None:
         raise InputError(f"{path} is empty")
     if head.startswith(_LFS_POINTER):
         raise InputError(
-            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` where it was cloned"
+            f"{path} is a Git LFS pointer, not the database: run `git lfs pull` in its repository"
         )
     if not head.startswith(_MAGIC):
         raise InputError(f"{path} is not an SQLite database")

@@ -1,4 +1,4 @@
-"""Try the methods of isolating episodes, to find out which of them work on this machine."""
+"""Find out which methods of isolating episodes work on this machine."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ class Health:
     Attributes:
         sqlite_version: the version of SQLite.
         reaches_library: whether Python can call functions of the SQLite library directly.
-        images: the reason why each kind of image (private copy) does not work here; empty if it works.
+        images: for each kind of image (private copy), the reason why it does not work here; empty if it
+            works.
         chosen: the kind of image that `auto` chooses; None if no kind works.
         worker: the reason why worker processes do not work here; empty if they work.
         scratch: the folder for private files of episodes, which may not exist yet.
-        swept: the names of the folders that killed processes left behind and `examine` removed.
+        swept: the names of folders that killed processes had left behind, and that `examine` removed.
     """
 
     sqlite_version: str

@@ -1,4 +1,4 @@
-"""Prepare connections: set limits, and create in advance what a guard would not let statements create."""
+"""Prepare connections: set limits, and create objects that a guard would not let statements create."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
     To connect a virtual table, SQLite reads the tables in which it stores its data. The author of the
-    database may have replaced such a table with a view that never ends. Therefore call this only under a time
-    limit.
+    database may have replaced one of these tables with a view that runs forever. Therefore call this only
+    within a time limit.
     """
     for name in virtual_tables(connection):
         _use(connection, name)
@@ -79,7 +79,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of the modules of all virtual tables."""
+    """Return the names of the modules that implement the virtual tables."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()
@@ -90,7 +90,7 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Call every table-valued function once.
 
-    SQLite registers such a function on first use, which a guard would refuse.
+    SQLite registers a table-valued function when it is first used, and a guard would not allow that.
     """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)

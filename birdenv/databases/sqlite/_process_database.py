@@ -1,6 +1,6 @@
 """The SQLite database of one episode, whose statements run in worker processes.
 
-As long as the episode has written nothing, any worker may run its next statement. The first writing statement
+While the episode has written nothing, any worker can run its next statement. The first writing statement
 creates an image (a private copy) in its worker, and the episode keeps this worker until it is closed or
 restored.
 """
@@ -43,11 +43,11 @@ _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 
 
 class ProcessDatabase(EpisodeDatabase):
-    """The database of one episode: private and fully writable, with limits on every statement.
+    """The database of one episode, which is private and fully writable, with limits on every statement.
 
-    SQL never raises an exception: the result is a `QueryResult` or a `QueryError`. If a statement cannot be
-    interrupted, its worker is killed. The result is then a `timeout` error that says so, and the episode
-    continues from its last `checkpoint` or `restore`, or otherwise from the unchanged file.
+    A statement returns a `QueryResult` or a `QueryError`, and never raises an exception. If a statement
+    cannot be interrupted, its worker is killed. The result is then a `timeout` error that says so, and the
+    episode continues from its last `checkpoint` or `restore`, or otherwise from the unchanged file.
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running
     statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
@@ -82,7 +82,7 @@ class ProcessDatabase(EpisodeDatabase):
         return cast(Result, self._ask("execute", sql, _checked(rows)))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query in a worker, as `SqliteDatabase.query` does."""
+        """Run one read-only query in a worker, as `SqliteDatabase.query` does."""
         return cast(Result, self._ask("query", sql, _checked(rows)))
 
     def run(self, statements: Iterable[str]) -> Result:
@@ -104,7 +104,9 @@ class ProcessDatabase(EpisodeDatabase):
         """Restore the contents of a checkpoint, as `SqliteDatabase.restore` does."""
         self._check_open()
         if checkpoint.version != self._file.version:
-            raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+            raise ValueError(
+                "the checkpoint belongs to a different database, or to a different version of its file"
+            )
         self._look_for_fork()
         with self._lock:
             self._let_go()
@@ -112,9 +114,9 @@ class ProcessDatabase(EpisodeDatabase):
             return self._resume()
 
     def close(self) -> None:
-        """Discard the episode's changes, and end any running statement. Closing again does nothing.
+        """Close the database, discard the episode's changes, and end any running statement.
 
-        Any thread may call this.
+        Any thread may call this. Closing again does nothing.
         """
         self._is_closed = True
         self._look_for_fork()
@@ -173,7 +175,7 @@ class ProcessDatabase(EpisodeDatabase):
             workers.release(worker)
             sweep()  # removes the worker's private files
             self._check_open()
-            lost = "; what the episode had changed since its last checkpoint is lost" if kept else ""
+            lost = "; the changes since the last checkpoint of the episode are lost" if kept else ""
             return crash_error(found, self._limits, lost)
         is_private, answer = found
         if not is_private:
@@ -190,8 +192,8 @@ class ProcessDatabase(EpisodeDatabase):
         if left is not None and left < _SPARE_BYTES:
             self._let_go()
             raise InfrastructureError(
-                "there is no memory for another writing episode: each has its own process, and this machine"
-                f" has {left >> 20} MiB left; close some episodes, or run fewer at a time"
+                "there is not enough memory for another episode that writes, because each needs its own "
+                f"process: this machine has {left >> 20} MiB left; close some episodes, or run fewer at once"
             )
 
     def _let_go(self) -> None:
@@ -218,15 +220,17 @@ def _read(values: Any) -> tuple[bool, Answer]:
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
     """Return the error for a statement whose worker has died.
 
-    `lost` is text that the message ends with, such as what the episode has lost.
+    The message ends with `lost`, a text that says what the episode has lost.
     """
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF
         seconds = limits.seconds if by_processor else limits.wall_seconds
         time_of = "CPU time" if by_processor else "wall time"
-        message = f"stopped after {seconds:g} s of {time_of} by ending the process that ran it{lost}"
+        message = (
+            f"stopped after {seconds:g} s of {time_of} by killing the process that ran the statement{lost}"
+        )
         return QueryError("timeout", message, seconds)
-    return QueryError("engine", f"the process that ran it died: {death.reason}{lost}")
+    return QueryError("engine", f"the process that ran the statement died: {death.reason}{lost}")
 
 
 def _checked(rows: int | None) -> int | None:

@@ -64,14 +64,14 @@ class FileReaders:
             raise InfrastructureError(f"SQLite has no memory left to open {self._file.path}") from error
 
     def give_back(self, reader: GuardedConnection) -> None:
-        """Take back a borrowed connection. If a statement has left something behind on it, close it."""
+        """Take back a borrowed connection, and close it if a statement has left something behind."""
         if reader.is_spoilt:
             reader.close()
         else:
             self._idle.append(reader)
 
     def close(self) -> None:
-        """Close all connections except those that are borrowed now."""
+        """Close all connections that are not currently borrowed."""
         while self._idle:
             self._idle.pop().close()
 

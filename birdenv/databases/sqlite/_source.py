@@ -1,8 +1,8 @@
 """Sources of SQLite databases.
 
-`SqliteSource` has the databases in a directory with BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource`
-has the same databases, but runs statements in the calling process, which must be a worker. `SqliteFileSource`
-has a single file of any name.
+`SqliteSource` opens the databases in a directory with BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource`
+opens the same databases, but runs statements in the calling process, which must be a worker.
+`SqliteFileSource` opens a single file with any name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SqliteSource:
     Args:
         root: the directory.
         image: how to make a private copy of the database for an episode that writes (see `birdenv doctor`):
-            `auto`, `memory-map` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` replaces `auto`.
+            `auto`, `memory-map` or `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` overrides `auto`.
 
     Raises:
         InputError: `root` is not a directory, or `image` is unknown.
@@ -64,14 +64,14 @@ class SqliteSource:
 
     @property
     def engine(self) -> str:
-        """Return the engine and its version, because results may differ between versions of SQLite."""
+        """Return the name and version of the engine, because results can differ between SQLite versions."""
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """Return the ids of the databases, sorted.
+        """Return the sorted ids of the databases.
 
-        `X` is an id if the directory has a file `X/X.sqlite`. Raises `InputError` if the directory cannot be
-        read.
+        `X` is an id if the directory contains a file `X/X.sqlite`. Raises `InputError` if the directory
+        cannot be read.
         """
         with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
@@ -79,7 +79,7 @@ class SqliteSource:
         return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """Return the path of a database's file, after checking the file.
+        """Check the file of a database, and return its path.
 
         Raises `InputError` if the database is unknown, `db_id` is not a plain name, or the file is missing,
         unreadable, empty, damaged, not an SQLite database, a Git LFS pointer, or being written to.
@@ -87,7 +87,7 @@ class SqliteSource:
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """Return the path of a file that holds all contents of a database, so that no journal is needed.
+        """Return the path of a file that contains a whole database, so that no journal is needed.
 
         This is the database's own file or, if that file has a journal, a private copy, which exists as long
         as the source. Raises the same errors as `path`.
@@ -102,9 +102,9 @@ class SqliteSource:
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal. It is computed again if the file has changed.
+        """Return the hexadecimal SHA-256 of a database's contents. Raises the same errors as `path`.
 
-        Raises the same errors as `path`.
+        The digest is computed again if the file has changed.
         """
         return self._file(db_id).digest
 
@@ -116,14 +116,14 @@ class SqliteSource:
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """Return a private database for one episode, with the contents of the file.
+        """Open a private database with the contents of the file for one episode.
 
         The limits apply to each statement. Raises the same errors as `path`.
         """
         return ProcessDatabase(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
+        """Return the CREATE TABLE statements of a database in creation order.
 
         Raises the same errors as `path`, and `InputError` if the schema cannot be read.
         """
@@ -179,11 +179,11 @@ class SqliteSource:
         names = self.names()
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        return f"no database {db_id!r} in {self.root}: it holds {held}{more}"
+        return f"there is no database {db_id!r} in {self.root}, which contains {held}{more}"
 
 
 def is_database_name(name: object) -> TypeGuard[str]:
-    """Return whether a value is a plain name, so that it cannot lead outside the directory."""
+    """Return whether a value is a name that cannot refer to a path outside the directory."""
     return (
         isinstance(name, str)
         and name == name.strip()

@@ -70,8 +70,8 @@ class StatementGuard:
     Attributes:
         deadline: the deadline of the running statement; None if no statement is running.
         refusal: the first reason why the latest statement was refused; None if it was not refused.
-        expired: the clock whose limit the latest statement exceeded, whether or not it was stopped; None if
-            it was in time.
+        expired: the clock whose limit the latest statement exceeded, even if the statement was not stopped;
+            None if no limit was exceeded.
         attaches: whether the latest statement may have attached a database.
         wants_temporary: whether the statement needs temporary tables, whose size must be limited before it
             can run.
@@ -183,7 +183,7 @@ class StatementGuard:
     def within(self, deadline: Deadline) -> Iterator[None]:
         """Apply time limits and the rules for a private copy during the `with` block.
 
-        This is for work of birdenv that may run untrusted SQL. An example is connecting a virtual table: its
+        Use this when birdenv's own code may run untrusted SQL, for example to connect a virtual table. Its
         module reads its own tables, which may be views, and prepares to write to them, which the rules for
         reading forbid.
         """

@@ -47,7 +47,10 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Convert the output of `plain` back. Raises `ValueError` or `TypeError` if the values are malformed."""
+    """Convert the output of `plain` back into an answer.
+
+    Raises `ValueError` or `TypeError` if the values are malformed.
+    """
     match values:
         case (
             "result",

@@ -119,7 +119,7 @@ def test_statistics_without_their_condition_say_so() -> None:
     assert "not defined: times are not in seconds" in text
     assert "not defined: no start times of typing were recorded with the same clock" in text
     figures = analyse(bargains()[:1]).to_json()["figures"]
-    assert figures["success"]["why"] == "one scenario only: no interval"
+    assert figures["success"]["why"] == "an interval needs more than one scenario"
     with pytest.raises(InputError, match="no dialogues"):
         analyse([])
 
@@ -151,7 +151,7 @@ def test_measures_that_are_missing_for_one_reason_share_a_line() -> None:
     assert "private record" in made.to_json()["figures"]["disclosed"]["why"]
     [dialogue] = made.dialogues
     silent = overall_why([replace(dialogue, counts={"ambiguities": 2})])
-    assert silent["ambiguities"] == "one scenario only: no interval"
+    assert silent["ambiguities"] == "an interval needs more than one scenario"
     assert silent["disclosed"] == "the simulated user answered no question"
 
 
@@ -195,7 +195,7 @@ def test_other_figures_have_the_percentiles_of_resampled_scenarios() -> None:
     assert weighed == found
     certain = ratio_figure([Ratio(3.0, 3.0)] * 10, [*range(5), *range(5)], is_rate=True)
     assert certain.interval == wilson(5, 5)  # not the point to which resamples of equal scenarios shrink
-    assert "nothing varies" in ratio_figure([Ratio(2.0)] * 3, "abc").why
+    assert "do not vary" in ratio_figure([Ratio(2.0)] * 3, "abc").why
 
 
 def test_no_interval_goes_beyond_what_a_figure_can_be() -> None:

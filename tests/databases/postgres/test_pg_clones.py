@@ -228,6 +228,6 @@ def test_on_another_server_roles_have_passwords(other: Postgres, tmp_path: Path)
 def test_a_role_that_is_no_superuser_is_not_enough(other: Postgres, tmp_path: Path) -> None:
     with find_server(other.admin) as admin:
         load_shop(admin, tmp_path, ELSEWHERE)
-    refused = pytest.raises(InputError, match=r"is not a superuser.*: name a superuser in the DSN")
+    refused = pytest.raises(InputError, match=r"is not a superuser.*: name one in the DSN")
     with find_server(other.reader) as server, PostgresSource(server) as source, refused:
         source.open(ELSEWHERE)

@@ -385,7 +385,7 @@ def test_p20_what_does_not_listen_is_ended(attacked: Attacked) -> None:
     assert result == QueryError(
         "timeout",
         f"stopped after {LIMITS.seconds:g} s of wall time;"
-        " the session was ended, and what it had not committed is lost",
+        " the session was ended, and its uncommitted changes are lost",
     )
     assert rows(attacked.database.execute("SELECT count(*) FROM customers")) == [(3,)]
     assert isinstance(attacked.database.execute("INSERT INTO customers VALUES (8, 'X')"), QueryResult)

@@ -47,12 +47,12 @@ def test_a_copy_without_rows() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SELECT 1;\nSELECT 'x;\n", "line 2: a quote is never closed"),
-        ('SELECT "x;\n', "line 1: a quote is never closed"),
-        ("\n\nSELECT $f$ x $g$;", r"line 3: \$f\$ is never closed"),
-        ("SELECT /* x;", "line 1: a comment is never closed"),
-        ("COPY t FROM stdin;\n1\n2\n", "line 1: the rows of this COPY have no end"),
-        ("COPY t FROM stdin;", "line 1: the rows of this COPY have no end"),
+        ("SELECT 1;\nSELECT 'x;\n", "line 2: a quote is not terminated"),
+        ('SELECT "x;\n', "line 1: a quote is not terminated"),
+        ("\n\nSELECT $f$ x $g$;", r"line 3: \$f\$ is not terminated"),
+        ("SELECT /* x;", "line 1: a comment is not terminated"),
+        ("COPY t FROM stdin;\n1\n2\n", "line 1: the rows of this COPY do not end"),
+        ("COPY t FROM stdin;", "line 1: the rows of this COPY do not end"),
     ],
 )
 def test_a_dump_that_is_cut_off_is_refused(text: str, message: str) -> None:

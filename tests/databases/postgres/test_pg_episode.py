@@ -390,9 +390,9 @@ def test_a_checkpoint_of_another_database_is_refused(database: PostgresDatabase,
     with SqliteSource(tmp_path).open("shop") as other:
         foreign = other.checkpoint()
         assert isinstance(foreign, Checkpoint)
-        with pytest.raises(ValueError, match="another database"):
+        with pytest.raises(ValueError, match="a different database"):
             database.restore(foreign)
-        with pytest.raises(ValueError, match="another database"):
+        with pytest.raises(ValueError, match="a different database"):
             other.restore(checkpoint(database))
 
 
@@ -437,5 +437,5 @@ def test_a_session_that_ends_itself_costs_the_agent_what_was_not_committed(
     wait_until(lambda: not session.is_well)  # the time-out strikes between two statements
     lost = database.execute("SELECT 1")
     assert isinstance(lost, QueryError) and lost.kind == "engine"
-    assert lost.message.endswith("the session was ended, and what it had not committed is lost")
+    assert lost.message.endswith("the session was ended, and its uncommitted changes are lost")
     assert rows(database.execute("SELECT count(*) FROM t")) == [(0,)]

@@ -52,7 +52,10 @@ def test_only_what_is_needed_is_loaded_and_only_once(
 ) -> None:
     for name in ("folder_a", "folder_b"):
         sqlite_file(tmp_path, name)
-    for told in (["Loading folder_a into PostgreSQL, once ...", "Loaded folder_a: 1 tables, 2 rows"], []):
+    for told in (
+        ["Loading folder_a into PostgreSQL (only needed once) ...", "Loaded folder_a: 1 tables, 2 rows"],
+        [],
+    ):
         lines: list[str] = []
         source = PostgresFolderSource(server, tmp_path, lines.append)
         assert {"folder_a", "folder_b"} <= set(source.names())
@@ -109,7 +112,7 @@ def test_an_empty_database_is_refused_by_name(server: PostgresServer, tmp_path: 
     connection = sqlite3.connect(tmp_path / "folder_empty" / "folder_empty.sqlite")
     connection.executescript("CREATE TABLE plant (id integer)")
     connection.close()
-    with pytest.raises(InputError, match=r"'folder_empty' would be incomplete.*none of its 1 tables"):
+    with pytest.raises(InputError, match=r"'folder_empty' would be incomplete.*its tables contain no rows"):
         PostgresFolderSource(server, tmp_path).check("folder_empty")
 
 

@@ -76,8 +76,8 @@ def test_text_that_postgresql_cannot_hold_is_mended_and_reported(
     loaded = convert(script)
     assert ask("SELECT x FROM t") == [("a\ufffd",), ("b\ufffdc",)]
     assert loaded.notes == [
-        "t: 1 texts hold null characters, which are now U+FFFD",
-        "1 texts are not UTF-8; their bad bytes are now U+FFFD",
+        "t: null characters were replaced with U+FFFD (cells: 1)",
+        "bytes that are not UTF-8 were replaced with U+FFFD (cells: 1)",
     ]
 
 

@@ -85,7 +85,7 @@ def test_a_clone_that_still_refuses_its_owner_is_the_agents_error(
         for result in (database.execute("SELECT 1"), database.query("SELECT 1"), database.state()):
             assert isinstance(result, QueryError)
             assert result.kind == "engine"
-            assert result.message.startswith("no new session in this database: ")
+            assert result.message.startswith("cannot open a new session in this database: ")
             assert "birdenv-" not in result.message
 
 

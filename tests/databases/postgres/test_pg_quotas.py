@@ -151,7 +151,7 @@ def test_what_does_not_listen_is_ended(
 ) -> None:
     folder = folder_of(server, clone_of(database))
     before = taken(folder)
-    ended = told(64, "; the session was ended, and what it had not committed is lost")
+    ended = told(64, "; the session was ended, and its uncommitted changes are lost")
     for _ in range(3):
         assert database.execute(DEAF) == ended
     assert rows(database.execute("SELECT count(*) FROM customers")) == [(3,)]

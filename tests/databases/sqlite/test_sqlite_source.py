@@ -93,7 +93,9 @@ def test_names_that_no_file_system_takes(tmp_path: Path) -> None:
 def test_an_unknown_id_says_what_the_directory_holds(source: SqliteSource, tmp_path: Path) -> None:
     for number in range(10):
         write_database(tmp_path / "databases", f"extra{number}", "CREATE TABLE t (a)")
-    with pytest.raises(InputError, match=r"no database 'shoop' in .*: it holds extra0, .*extra7 and 3 more"):
+    with pytest.raises(
+        InputError, match=r"no database 'shoop' in .*, which contains extra0, .*extra7 and 3 more"
+    ):
         source.path("shoop")
     (tmp_path / "databases" / "empty").mkdir()
     with pytest.raises(InputError, match=r"contains no empty\.sqlite"):
@@ -172,7 +174,7 @@ def test_a_file_that_goes_on_being_written_to_is_an_error(
 
     writer.execute("INSERT INTO orders (customer) VALUES (1)")
     monkeypatch.setattr(shutil, "copyfile", copy_while_writing)
-    with pytest.raises(InputError, match="is being written to: close the program that does so"):
+    with pytest.raises(InputError, match="is being written to: close the program that writes to it"):
         SqliteSource(source.root).open("shop")
     monkeypatch.undo()
     assert rows(source, "shop", "SELECT count(*) FROM customers") == [(3,)]

@@ -1,9 +1,9 @@
-"""Create and drop databases and roles as a superuser, and mark them with a lock.
+"""Create and drop the databases and roles of episodes, as a superuser.
 
-The connection holds a lock, and the number of the lock is part of the name of every database and role that is
-created for an episode. If no process holds that lock, the database or role was left by a killed process, or
-by this process before the server was lost; the next process then drops it. These names begin with `birdenv-`,
-whereas names of templates begin with `birdenv_`.
+The connection holds an advisory lock, whose number is part of the name of every database and role that is
+created for an episode. If no process holds that lock, the database or role was left behind by a killed
+process, or by this process before the server was lost. The next process then drops it. These names begin with
+`birdenv-`, whereas the names of templates begin with `birdenv_`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _T = TypeVar("_T")
 
 
 class AdminConnection:
-    """The connection that creates and drops databases. Only one thread may use it.
+    """A connection for creating and dropping databases. Only one thread may use it.
 
-    It opens when it is first needed, and again if the server was lost.
+    The connection is opened on first use, and again if the server was lost.
 
     Args:
         server: the server.
-        when_connected: a function that is called after each new connection.
+        when_connected: a function to call after each new connection.
     """
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
@@ -58,7 +58,7 @@ class AdminConnection:
         self._dropped = 0
 
     def attempt(self, work: Callable[[], _T]) -> _T:
-        """Connect if necessary, call `work`, and return its value. If an old connection was lost, try again.
+        """Connect if necessary, call `work`, and return its result. Retry once if the connection was lost.
 
         Raises `ServerError` if `work` or the connection fails, and `InputError` if the role is not a
         superuser.
@@ -78,7 +78,8 @@ class AdminConnection:
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
         """Run one of birdenv's own statements, and return its rows.
 
-        Raises `psycopg.Error`, as most of the following methods do: call them within `attempt`.
+        This method and most of the following methods can raise `psycopg.Error`, so call them within
+        `attempt`.
         """
         assert self._connection is not None
         text = statement.encode() if isinstance(statement, str) else statement
@@ -104,9 +105,9 @@ class AdminConnection:
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """Copy the database `origin`, which must have no connections. Return the name of the copy.
+        """Copy the database `origin`, which must have no connections, and return the name of the copy.
 
-        On the embedded server, a copy for an episode is stored in memory if there is room.
+        On the embedded server, a copy for an episode is stored in memory if there is enough space.
         """
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
@@ -132,7 +133,7 @@ class AdminConnection:
         return f"{strategy} TABLESPACE {MEMORY if in_memory else 'pg_default'}"
 
     def rename(self, name: str, final: str) -> None:
-        """Give a complete database its final name. Drop it if another process has just taken that name."""
+        """Give a complete database its final name, or drop it if a different process has taken that name."""
         self._wait_until_empty(name)
         try:
             self.run(
@@ -142,9 +143,9 @@ class AdminConnection:
             self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
-        """End the sessions of a database, and drop it if it exists.
+        """End all sessions on a database, and drop it if it exists.
 
-        If dropping takes several seconds, it fails, and a later `sweep` drops the database.
+        If this takes more than a few seconds, it fails, and a later `sweep` drops the database.
         """
         self._wait_until_empty(name)
         assert self._connection is not None
@@ -163,7 +164,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """Create a role that can log in, and has only the rights of `group`."""
+        """Create a role that can log in and has only the privileges of `group`."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(
@@ -173,7 +174,7 @@ class AdminConnection:
         self.reset_role(role, password)
 
     def reset_role(self, role: str, password: str | None) -> None:
-        """Give a role the password and the settings of a new role, in every database."""
+        """Reset a role's password, and its settings in all databases, to those of a new role."""
         name = sql.Identifier(role)
         places = self.run(
             "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"
@@ -216,8 +217,8 @@ class AdminConnection:
         try:
             if not self.server.is_superuser:
                 raise InputError(
-                    f"the role at {self.server.shown} is not a superuser, and isolating agents needs one: "
-                    "name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"
+                    f"the role at {self.server.shown} is not a superuser, but birdenv needs a superuser to "
+                    "isolate agents: name one in the DSN, or leave --dsn and BIRDENV_DSN out"
                 )
             # Other processes rely on these databases, but a killed server loses its last commits.
             connection.execute("SET synchronous_commit = on")

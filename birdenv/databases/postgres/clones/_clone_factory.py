@@ -1,6 +1,6 @@
-"""Create the databases that reading episodes share, and a clone for each writing episode.
+"""Create shared databases for episodes that only read, and a clone for each episode that writes.
 
-A clone is a database with its own role, which owns everything in the database, and nothing else on the
+A clone is a database with its own role, which owns everything in that database and nothing else on the
 server.
 """
 
@@ -35,11 +35,11 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The name and password that a role logs in with.
+    """The name and password of a role.
 
     Attributes:
         role: the name of the role.
-        password: the password; None if the server asks for none.
+        password: the password; None if the server does not require one.
     """
 
     role: str
@@ -52,7 +52,7 @@ class Clone:
 
     Attributes:
         db_id: the database's id in the benchmark.
-        token: the number of the lock held by the process that made the clone (`AdminConnection.token`).
+        token: the number of the lock held by the process that created the clone (`AdminConnection.token`).
         name: the name of the clone on the server.
         owner: the login of the clone's owner.
         size: the size of the template in bytes.
@@ -70,8 +70,8 @@ class Clone:
 class CloneFactory:
     """Creates and drops clones. Only one thread may use it.
 
-    Call methods through `attempt`, which connects first (see `AdminConnection.attempt`), except for `let_in`,
-    `is_living` and `close`, which are called directly.
+    Pass methods to `attempt`, which connects before it calls them (see `AdminConnection.attempt`). Only
+    `let_in`, `is_living` and `close` can be called directly.
     """
 
     def __init__(self, server: PostgresServer) -> None:
@@ -102,7 +102,7 @@ class CloneFactory:
         return clone
 
     def clone_of(self, frozen: Clone) -> Clone:
-        """Return a new clone with an open session. It is a copy of `frozen`, a clone without a session."""
+        """Copy `frozen`, a clone without a session, to a new clone with an open session."""
         name = self._maker.create(frozen.name)
         clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
         self._let_in(clone)
@@ -121,23 +121,23 @@ class CloneFactory:
             self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
     def end_session(self, process: int) -> None:
-        """End a session that no longer answers. `process` is the server's process id of the session."""
+        """End an unresponsive session. `process` is its process id on the server."""
         self._maker.run("SELECT pg_terminate_backend(%s)", process)
 
     def growth(self, clone: Clone) -> int:
-        """Return how many bytes larger a clone is than its template, counting each lock as `LOCK_BYTES`."""
+        """Return by how many bytes a clone exceeds its template. Each lock counts as `LOCK_BYTES`."""
         return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
-        """Prepare the login of a clone's owner for a new session. Return False if the clone was lost.
+        """Reset the login of a clone's owner for a new session. Return False if the clone was lost.
 
-        The login is reset, because an agent's SQL may change the password, settings and rights of its own
+        This is necessary because an agent's SQL can change the password, settings and privileges of its own
         role.
         """
         return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running without interruption since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was created."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:
@@ -210,13 +210,13 @@ class CloneFactory:
 
 
 def open_clone(server: PostgresServer, clone: Clone) -> Session:
-    """Connect to a clone as its owner, and return the session. Raises `ServerError` if that fails."""
+    """Open a session in a clone as its owner. Raises `ServerError` if that fails."""
     shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
 def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
-    """Connect to the shared database of a template, and return the session.
+    """Open a session in the shared database of a template.
 
     Raises `ServerError` if that fails.
     """

@@ -1,4 +1,4 @@
-"""A pool of clones, which a thread creates in advance so that writing episodes need not wait.
+"""A pool of clones that a thread creates in advance, so that episodes do not have to wait for them.
 
 The thread first creates the clones that callers are waiting for, then drops clones that are no longer needed,
 and then creates clones of all templates used so far, until `warm` clones of each are ready.
@@ -26,11 +26,11 @@ _T = TypeVar("_T")
 class ClonePool:
     """A thread-safe pool of clones. A forked child starts with an empty pool.
 
-    Methods raise `ServerError` if the server is lost or has no room.
+    Methods raise `ServerError` if the server is lost or full.
 
     Args:
         server: the server.
-        warm: number of clones to keep ready for each template after its first use; 0 to make clones only on
+        warm: number of spare clones to keep for each template after its first use; 0 to create clones only on
             demand.
     """
 
@@ -58,7 +58,7 @@ class ClonePool:
         return self._attempt(lambda: self._workshop.clone(copies)).result()
 
     def copy(self, frozen: Clone) -> Clone:
-        """Return a new clone that is a copy of `frozen`, a clone without a session."""
+        """Copy `frozen`, a clone without a session, and return the new clone."""
         return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
@@ -69,23 +69,26 @@ class ClonePool:
                 self._changed.notify()
 
     def end_session(self, process: int) -> None:
-        """End a session that no longer answers. If the server is lost, do nothing.
+        """End an unresponsive session. If the server is lost, do nothing.
 
-        `process` is the server's process id of the session.
+        `process` is the session's process id on the server.
         """
         with suppress(ServerError):
             self._attempt(lambda: self._workshop.end_session(process)).result()
 
     def let_in(self, clone: Clone) -> bool:
-        """Prepare the login of a clone's owner for a new session. Return False if the clone was lost."""
+        """Reset the login of a clone's owner for a new session. Return False if the clone was lost."""
         return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been running without interruption since the clone was made."""
+        """Return whether the server has been running without interruption since the clone was created."""
         return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
-        """Ask the thread, ahead of its other work, how many bytes larger a clone is than its template."""
+        """Measure by how many bytes a clone exceeds its template.
+
+        The thread does this before its other work.
+        """
         return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:

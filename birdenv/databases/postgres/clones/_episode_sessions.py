@@ -1,7 +1,7 @@
-"""The sessions that episodes use: in a shared database while an episode only reads, and then in a clone.
+"""Sessions for episodes: in a shared database while the episode only reads, and after that in a clone.
 
-Sessions in shared databases are reused, because statements can leave nothing behind there. A `Snapshot`
-stores the contents of a clone at one moment in a database without sessions.
+Sessions in shared databases are reused, because statements can leave nothing behind there. A `Snapshot` is a
+database without sessions that contains a clone's data at one moment.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Readers:
         self._idle: list[tuple[TemplateCopies, Session]] = []  # the most recently used last
 
     def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
-        """Call `work` with a fresh session, and return its value. If the connection is lost, try once more.
+        """Call `work` with a fresh session, and return its result. Retry once if the connection is lost.
 
         Raises `ServerError` if the server cannot be reached, or if the connection is lost again.
         """
@@ -96,13 +96,13 @@ class Readers:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot(Checkpoint):
-    """A checkpoint on PostgreSQL, which any episode of this process on the same template can restore.
+    """A checkpoint on PostgreSQL, which can be restored by any episode on the same template in this process.
 
     Its database is dropped when the snapshot is garbage-collected. Therefore a snapshot cannot be pickled.
 
     Attributes:
         version: the template and its copies.
-        clone: the clone that holds the contents, without a session; None if the episode has written nothing.
+        clone: a clone without a session that holds the contents; None if the episode has written nothing.
         size: the size of the clone on the server's disk in bytes; 0 if there is no clone.
         pages: always empty.
     """
@@ -111,11 +111,11 @@ class Snapshot(Checkpoint):
     clone: Clone | None = field(default=None, repr=False, compare=False)
 
     def __reduce__(self) -> str:
-        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
+        raise TypeError("a checkpoint of a PostgreSQL database cannot leave the process that created it")
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """Return a checkpoint with the contents of `clone`, which the checkpoint takes over.
+    """Return a checkpoint with the contents of `clone`, and take ownership of `clone`.
 
     If `clone` is None, the checkpoint has the contents of the template.
     """
@@ -125,7 +125,7 @@ def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: Clone
     return made
 
 
-_ENDED: Final = "; the session was ended, and what it had not committed is lost"
+_ENDED: Final = "; the session was ended, and its uncommitted changes are lost"
 _NAME: Final = "birdenv_query"
 _BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query it cannot be made writable
 _END: Final = "ROLLBACK"
@@ -156,8 +156,8 @@ class PrivateClone:
     def move_counters(self) -> None:
         """Advance the server's transaction and object counters by random amounts.
 
-        All databases share these counters, and agents can read them. Without this, an agent could compare
-        them before and after grading, and find out how much the gold SQL writes.
+        All databases share these counters, and agents can read them. If they were not changed, an agent could
+        compare them before and after grading to find out how much the gold SQL writes.
         """
         transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
         if self.clone.session is not None:
@@ -170,7 +170,7 @@ class PrivateClone:
         return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
 
     def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        """Run one plain query in the session of the episode, so that it cannot change anything."""
+        """Run one read-only query in the episode's session. Refuse statements that could change anything."""
         return self._on_session(lambda session: run_query(session, sql, allowance, sink))
 
     def roll_back(self) -> None:
@@ -180,7 +180,7 @@ class PrivateClone:
             session.command("ROLLBACK")
 
     def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
-        """Call `work` with a new session, which sees only committed contents, and return its value."""
+        """Call `work` with a new session, which sees only committed data, and return its result."""
         session = self._open()
         if isinstance(session, QueryError):
             return session
@@ -228,7 +228,7 @@ class PrivateClone:
         try:
             return open_clone(self._server, self.clone)
         except SessionRefusedError as error:
-            return QueryError("engine", f"no new session in this database: {error}")
+            return QueryError("engine", f"cannot open a new session in this database: {error}")
 
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
         if to_its_end or not session.in_transaction:
@@ -262,7 +262,7 @@ class PrivateClone:
 
 
 def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-    """Run one plain query, which may only read, inside the open transaction or in a new one."""
+    """Run one read-only query in the open transaction, or in a new transaction if none is open."""
     inside = session.in_transaction
     failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
     if failure is not None:

@@ -1,12 +1,12 @@
-"""Find and remove the databases, roles and tablespace that birdenv has created, other than templates.
+"""Find and remove the databases, roles and tablespace that birdenv has created, except templates.
 
 `sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
 processes, and copies of templates that have been replaced. The command `db clean` uses `leftovers` and
 `remove_leftovers`.
 
-A database consists of some 300 files, which many file systems are slow to create. If the machine has a file
-system in memory with plenty of room, clones are therefore made there, in a tablespace of the embedded server;
-everything else stays on disk. The server itself creates the tablespace's folder, under a random name.
+A database consists of about 300 files, which many file systems are slow to create. Therefore, if the machine
+has an in-memory file system with enough space, clones are created there, in a tablespace of the embedded
+server. Everything else stays on disk. The server itself creates the tablespace's folder, under a random name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE s
 
 
 def has_room(size: int) -> bool:
-    """Return whether the file system in memory has room for a clone of `size` bytes that may still grow."""
+    """Return whether the in-memory file system has enough space for a clone of `size` bytes that may grow."""
     try:
         return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
     except OSError:
@@ -42,7 +42,7 @@ def has_room(size: int) -> bool:
 
 
 def make_memory(connection: psycopg.Connection[Any]) -> bool:
-    """Create the tablespace in memory unless it exists. Return False if that is impossible."""
+    """Create the in-memory tablespace if it does not exist. Return False if that is impossible."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None and Path(found[0]).is_dir():
         return True
@@ -60,7 +60,7 @@ def make_memory(connection: psycopg.Connection[Any]) -> bool:
 
 
 def drop_memory(connection: psycopg.Connection[Any]) -> None:
-    """Drop the tablespace in memory, unless it contains databases."""
+    """Drop the in-memory tablespace, unless it contains databases."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None:
         with suppress(psycopg.Error):
@@ -100,17 +100,17 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Return everything that birdenv has created on the server except templates, sorted.
+    """Return a sorted list of everything that birdenv has created on the server, except templates.
 
     The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for later runs. All
-    other databases and roles belong to processes, running or killed.
+    other databases and roles belong to a running or killed process.
     """
     with server.connect() as connection:
         return _found(connection)
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove all leftovers that no running process uses, including shared copies. Return these leftovers.
+    """Remove and return all leftovers that no running process uses, including shared copies.
 
     Raises `ServerError` if the server cannot be reached.
     """
@@ -135,16 +135,15 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of the advisory lock that a token of 16 hexadecimal digits stands for."""
+    """Return the number of the advisory lock for a token of 16 hexadecimal digits."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 
 
 def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
-    """Drop the databases and roles of processes that no longer run.
+    """Drop the databases and roles of processes that have ended.
 
-    If `needed` is given, also drop shared copies whose names are not in it. Databases that are in use are
-    kept.
+    If `needed` is given, also drop shared copies whose names are not in it, unless they are in use.
     """
     living = connection.execute(
         "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
@@ -175,7 +174,8 @@ def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str 
 def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
     """Limit each statement in the `with` block to `_DROPPING_SECONDS`.
 
-    Dropping a database waits for every session on the server, and one stuck session must not stop all others.
+    To drop a database, PostgreSQL waits for every session on the server. Without this limit, a single stuck
+    session could therefore block all others.
     """
     connection.execute(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
     try:

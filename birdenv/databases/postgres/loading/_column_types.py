@@ -50,11 +50,11 @@ _MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The type that was chosen for a column.
+    """The type chosen for a column.
 
     Attributes:
         type: the PostgreSQL type.
-        note: an explanation for the user if the type differs from the declared type; empty if it does not.
+        note: an explanation for the user if the type differs from the declared type; otherwise empty.
     """
 
     type: str
@@ -78,7 +78,9 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
     if from_postgres and values and _LOST_BY_EXPORT.fullmatch(declared.strip()):
         for kind in _READERS:
             if _fits(kind, values):
-                return Column(kind, f"declared as {shown}, loaded as {kind} because all its values are")
+                return Column(
+                    kind, f"declared as {shown}, loaded as {kind} because all values are of that type"
+                )
     wanted = list(_wanted(declared))
     kind = next(each for each in (*wanted, *_ANY) if _fits(each, values))
     if kind in wanted[:1]:

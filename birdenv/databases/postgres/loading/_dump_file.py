@@ -37,8 +37,8 @@ class DumpPiece:
     """A statement or psql command in a dump.
 
     Attributes:
-        text: the statement; or the psql command, which starts with a backslash.
-        line: the number of its first line in the file, counted from 1.
+        text: the statement, or the psql command including its backslash.
+        line: the line in the file where the text begins, counted from 1.
         data: the data of a COPY statement, each line ending with a line feed; None for other statements.
     """
 
@@ -48,7 +48,7 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """Return the text of a dump file, decoded with the encoding that it declares, or with UTF-8.
+    """Return the text of a dump file, decoded with the encoding that the file declares, or as UTF-8.
 
     Raises `InputError` if the file is not plain SQL, or cannot be decoded.
     """
@@ -56,8 +56,8 @@ def read_dump(path: Path) -> str:
         raw = path.read_bytes()
     if raw.startswith(_ARCHIVE):
         raise InputError(
-            f"{path} is a pg_dump archive, not plain SQL; convert it: "
-            f"pg_restore --no-owner -f {path.stem}.sql {path.name}"
+            f"{path} is a pg_dump archive, not plain SQL; convert it with "
+            f"`pg_restore --no-owner -f {path.stem}.sql {path.name}`"
         )
     if raw.startswith(_COMPRESSED):
         raise InputError(f"{path} is compressed; unpack it first")
@@ -74,8 +74,8 @@ def read_dump(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}: line {line} is not valid {name} (byte {error.start}); the dump was saved in another "
-            "encoding: convert it to UTF-8 (iconv -t UTF-8)"
+            f"{path}: line {line} is not valid {name} (byte {error.start}); the dump was saved in a "
+            "different encoding: convert it to UTF-8 (iconv -t UTF-8)"
         ) from None
 
 
@@ -88,7 +88,7 @@ def _codec(name: str) -> str:
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
     """Yield the statements and psql commands of a dump in order, skipping empty statements.
 
-    Raises `InputError` if a quote, comment or COPY never ends.
+    Raises `InputError` if a quote, comment or COPY block is not terminated.
     """
     place = counted = 0
     line = 1
@@ -121,14 +121,14 @@ def _statement_end(text: str, start: int, where: str) -> int:
     except UnterminatedError as error:
         opening = error.opening
         what = opening if opening.startswith("$") else "a comment" if opening == "/*" else "a quote"
-        raise InputError(f"{where}: {what} is never closed; the dump may be cut off") from None
+        raise InputError(f"{where}: {what} is not terminated; the dump may be truncated") from None
 
 
 def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:
     start = text.find("\n", place) + 1
     end = _DATA_END.search(text, start) if start else None
     if end is None:
-        raise InputError(f"{where}: the rows of this COPY have no end (a line \\.); the dump is cut off")
+        raise InputError(f"{where}: the rows of this COPY do not end with a line \\.; the dump is truncated")
     return text[start : end.start()], end.end()
 
 
@@ -160,7 +160,7 @@ class Fault:
 
     Attributes:
         path: the file.
-        line: the number of the line with the error, counted from 1.
+        line: the line with the error, counted from 1.
         state: the SQLSTATE.
         text: the error message of the server.
     """
@@ -177,7 +177,7 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a dump file in one transaction. Return None, or an error if this fails.
+    """Run a dump file in one transaction. Return an error if this fails.
 
     Statements that add foreign keys are not run, but passed to `later` together with the path.
     """
@@ -249,9 +249,9 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return the error if the dump is to blame, and otherwise None.
+    """Run one statement. Return the error if the dump caused it, or None if the statement succeeds.
 
-    Errors that are the server's fault are raised.
+    Errors that the server caused are raised.
     """
     try:
         with connection.cursor() as cursor:

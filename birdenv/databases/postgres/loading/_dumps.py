@@ -1,8 +1,8 @@
 """Load dumps: the authors' folders `<db>_template/<table>.sql`, and single files written by pg_dump.
 
-The files in a folder are loaded in order of their names. A file that needs a table from another file is
-loaded after that file, and foreign keys are added once all rows are loaded. Statements about roles and other
-databases are ignored, and so are psql commands. Any other error rejects the whole database.
+The files in a folder are loaded in the order of their names. A file that needs a table from another file is
+loaded after that file, and foreign keys are added after all rows are loaded. psql commands and statements
+about roles and other databases are ignored. If anything else fails, the whole database is rejected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Dump:
 
     Attributes:
         db_id: the id of the database.
-        files: the paths of the files.
+        files: the paths of the dump's .sql files.
         one_table_each: whether each file holds a single table, and is named after it.
     """
 
@@ -44,8 +44,8 @@ class Dump:
 def find_dumps(path: Path) -> list[Dump]:
     """Return the dumps at a path, sorted by database id.
 
-    The path is a folder of `<db>_template` folders, a folder of .sql files, one `<db>_template` folder, or
-    one file. Raises `InputError` if there is no dump.
+    The path can be a folder of `<db>_template` folders, a folder of .sql files, a single `<db>_template`
+    folder, or a single file. Raises `InputError` if there is no dump.
     """
     if not exists(path):
         raise InputError(f"{path}: no such file or folder")
@@ -130,6 +130,6 @@ def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
     missing = [path.name for path in dump.files if path.stem.lower() not in present]
     if missing:
         raise InputError(
-            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table was created by "
+            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table is created by "
             f"{', '.join(missing)}"
         )

@@ -1,7 +1,7 @@
 """Convert an SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
 
-All rows are kept. Whatever else PostgreSQL does not accept (a violated foreign key, a view in SQLite's
-dialect, a null character in a text) is left out or repaired, and reported.
+All rows are kept. Anything else that PostgreSQL does not accept (a violated foreign key, a view in SQLite's
+dialect, a null character in a string) is omitted or repaired, and reported.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
                     _create(connection, table)
                     _copy(connection, table, contents)
             if mended:
-                contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are now U+FFFD")
+                contents.notes.append(
+                    f"bytes that are not UTF-8 were replaced with U+FFFD (cells: {len(mended)})"
+                )
             notes = contents.notes + _hidden(connection, tables) + _complete(connection, tables, contents)
     except sqlite3.Error as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
@@ -114,7 +116,7 @@ def _copy(connection: psycopg.Connection[Any], table: TablePlan, contents: Sqlit
                     nulls += 1
             copy.write_row(cells)
     if nulls:
-        contents.notes.append(f"{table.source}: {nulls} texts hold null characters, which are now U+FFFD")
+        contents.notes.append(f"{table.source}: null characters were replaced with U+FFFD (cells: {nulls})")
 
 
 def _converter(column: ColumnPlan) -> Callable[[Any], Any]:

@@ -1,12 +1,12 @@
-"""Load a template database under a temporary name, so that nobody finds an incomplete template.
+"""Load a template database under a temporary name, so that an incomplete template is never used.
 
     load(server, "alien", digest, "sqlite", fill)
 
 creates an empty database, calls `fill` to fill it, counts the rows, writes the stamp, and only then renames
 the database. If anything fails, the new database is dropped, and an existing template stays unchanged.
 
-The expected size of a set of databases comes from an expectation file, or from figures that the benchmark's
-authors published. An expectation file is JSON, and contains the number of rows in each table of each
+The expected size of a set of databases comes from an expectation file, or from numbers published by the
+benchmark's authors. An expectation file is JSON, and contains the number of rows in each table of each
 database: `{"alien": {"signals": 1000, ...}, ...}`.
 """
 
@@ -50,7 +50,7 @@ class Filled:
 
     Attributes:
         rows: the number of rows in each table of the source; None if they are not known before loading.
-        notes: messages about what was left out, or loaded differently from its declaration.
+        notes: messages about objects that were omitted, or loaded differently than declared.
     """
 
     rows: dict[str, int] | None
@@ -64,8 +64,8 @@ class Loaded:
     Attributes:
         db_id: the id of the database.
         tables: the number of rows in each table.
-        notes: messages about what was left out, or loaded differently from its declaration.
-        skipped: True if the database was already loaded from the same files, so that nothing was done.
+        notes: messages about objects that were omitted, or loaded differently than declared.
+        skipped: True if nothing was done because the database was already loaded from the same files.
     """
 
     db_id: str
@@ -142,7 +142,7 @@ def _load(
         wrong = differences(filled.rows if filled.rows is not None else present, present)
         wrong += differences(expected, present) if expected is not None else []
         if not any(present.values()):
-            wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
+            wrong.append("its tables contain no rows" if present else "it has no tables")
         if wrong:
             raise InputError(
                 f"database {db_id!r} would be incomplete, so it is not loaded: {'; '.join(wrong)}"
@@ -238,8 +238,8 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
     text = one_line(error)
     if error.sqlstate == _DISK_FULL or "No space left on device" in text:
         return InputError(
-            f"database {db_id!r} cannot be loaded, and nothing of it was kept: the disk of the PostgreSQL "
-            f"server at {server.shown} is full ({text})"
+            f"database {db_id!r} cannot be loaded, because the disk of the PostgreSQL server at {server.shown} "
+            f"is full; nothing was left behind: {text}"
         )
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         return ServerError(
@@ -268,20 +268,20 @@ class OfficialSet:
     mean_rows: float
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Return a line for each difference between the published figures and the databases in `present`.
+        """Return a line for each difference between the published sizes and the databases in `present`.
 
         `present` maps each database to the number of rows in each of its tables.
         """
         missing = [name for name in self.databases if name not in present]
         if missing:
-            return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
+            return [f"{len(missing)} of {len(self.databases)} databases are missing: {', '.join(missing)}"]
         rows = [count for name in self.databases for count in present[name].values()]
         lines = []
         if len(rows) != self.tables:
-            lines.append(f"{len(rows)} tables in all, expected {self.tables}")
+            lines.append(f"there are {len(rows)} tables in total, expected {self.tables}")
         mean = round(sum(rows) / max(len(rows), 1), 2)
         if mean != self.mean_rows:
-            lines.append(f"{mean} rows per table on average, expected {self.mean_rows}")
+            lines.append(f"there are {mean} rows per table on average, expected {self.mean_rows}")
         return lines
 
 
@@ -311,7 +311,7 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
     """Read an expectation file. Return the number of rows in each table, keyed by database.
 
-    Raises `InputError` if the file does not have the format that this module describes.
+    Raises `InputError` if the file does not have the format described in this module's docstring.
     """
     value = read_json(path)
     if not isinstance(value, dict) or not value:

@@ -41,7 +41,7 @@ class ForeignKey:
         columns: the names of the columns.
         parent: the name of the referenced table.
         parent_columns: the names of the referenced columns.
-        actions: the clauses of the key, such as `ON DELETE CASCADE`.
+        actions: the key's action clauses, such as `ON DELETE CASCADE`.
     """
 
     columns: list[str]
@@ -68,11 +68,11 @@ class TablePlan:
         name: the name in PostgreSQL.
         sql: the CREATE TABLE statement in SQLite.
         rows: the number of rows.
-        columns: the columns.
-        primary_key: the names of the primary key's columns.
+        columns: the columns to create, in order.
+        primary_key: the names of the columns in the primary key.
         counts_up: whether SQLite assigns the values of the primary key automatically (INTEGER PRIMARY KEY).
-        foreign_keys: the foreign keys.
-        indexes: the indexes.
+        foreign_keys: the foreign keys to create.
+        indexes: the indexes to create.
     """
 
     source: str
@@ -87,7 +87,10 @@ class TablePlan:
 
 
 class SqliteContents:
-    """A reader for one SQLite database. `notes` lists what is left out, or differs from its declaration."""
+    """A reader for one SQLite database.
+
+    `notes` contains a message for each object that is omitted, or differs from its declaration.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -115,7 +118,7 @@ class SqliteContents:
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:
-        """Yield a plan for each table. To choose the column types, all values of the table are read."""
+        """Yield a plan for each table. This reads all values of the table to choose the column types."""
         for name, sql in self._tables:
             if re.match(r"\s*create\s+virtual\s", sql, re.IGNORECASE):
                 self.notes.append(f"virtual table {name} is left out")
@@ -137,7 +140,9 @@ class SqliteContents:
             if chosen.note:
                 self.notes.append(f"{source}.{column}: {chosen.note}")
             if hidden:
-                self.notes.append(f"{source}.{column}: generated in SQLite, an ordinary column in PostgreSQL")
+                self.notes.append(
+                    f"{source}.{column}: the column is generated in SQLite, but ordinary in PostgreSQL"
+                )
             table.columns.append(
                 ColumnPlan(
                     column, self.name(column), chosen.type, bool(not_null), None if hidden else default
@@ -201,7 +206,7 @@ class SqliteContents:
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
     """Open an SQLite file that no process writes to, without creating files beside it (as WAL mode would).
 
-    Text that is not UTF-8 is repaired, and `spoilt` is called for each such text.
+    `spoilt` is called for each string that is not valid UTF-8, and the string is repaired.
     """
 
     def read(raw: bytes) -> str:

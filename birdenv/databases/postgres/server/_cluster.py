@@ -2,7 +2,7 @@
 
 The server holds only templates and their copies, which can be loaded again. Therefore it never forces data to
 disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data may be damaged,
-and are deleted.
+so birdenv deletes them.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Cluster:
             return False
         if self.is_used() and not force:
             raise InputError(
-                "the server is in use by another process: it stops by itself a second after the last such "
+                "the server is in use by another process, and stops automatically a second after the last "
                 "process has ended; to stop it now, use --force"
             )
         if force:

@@ -38,11 +38,11 @@ class ServerPaths:
         maker: the account that runs `initdb`.
         data: the server's data directory.
         log: the server's log file.
-        users: a file that every process using the server holds a shared lock on.
-        keeper: a file that the keeper locks, and that contains its process id. The keeper is the process that
-            runs the server (see `_supervisor`).
+        users: a file on which every process that uses the server holds a shared lock.
+        keeper: a file that contains the process id of the keeper, which locks it. The keeper is the process
+            that runs the server (see `_supervisor`).
         starting: a file that a process locks to start the server or to delete its data.
-        stay: a file that, while it exists, keeps the server running without users.
+        stay: a file that keeps the server running without users for as long as the file exists.
         session: a file that exists while the server runs. It contains the value that `machine_session` had
             when the server started.
     """
@@ -220,7 +220,7 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """Return the fields of the server's `postmaster.pid`, or {} if there is no complete file."""
+    """Return the fields of the server's `postmaster.pid`, or {} if the file is missing or incomplete."""
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -232,7 +232,7 @@ def pid_file(data: Path) -> dict[str, str]:
 def remove_stale_locks(place: ServerPaths) -> None:
     """Remove the lock files that a killed server left behind.
 
-    PostgreSQL itself cannot tell that the process id in such a file now belongs to a different program.
+    PostgreSQL cannot tell whether the process id in a lock file now belongs to a different program.
     """
     for path in (place.data / "postmaster.pid", place.sockets / f"{SOCKET}.lock"):
         with suppress(FileNotFoundError):
@@ -250,14 +250,14 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return a string that changes when the machine restarts, or "" if the system has none (macOS)."""
+    """Return a string that changes when the machine restarts, or "" if the system has none, as on macOS."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
 
 
 def last_words(log: Path) -> str:
-    """Return the latest errors in the server's log as one line, or its latest lines if it has no errors."""
+    """Return the last errors in the server's log as one line, or its last lines if it has no errors."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

@@ -1,7 +1,7 @@
 """Find the PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
 
-PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has, so that
-it can read only files that everybody can read, and write only its own files.
+PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has. It can
+read only files that everybody can read, and write only its own files.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def find_binaries() -> Binaries:
     ]
     newest = max(found, key=lambda each: [int(part) for part in each.version.split(".")], default=None)
     if newest is None or newest.major < _OLDEST_MAJOR:
-        raise InputError(f"no PostgreSQL {_OLDEST_MAJOR} comes with this installation: {_HOW_TO_GET_ONE}")
+        raise InputError(f"PostgreSQL {_OLDEST_MAJOR} or newer is not installed: {_HOW_TO_GET_ONE}")
     return newest
 
 
@@ -99,7 +99,7 @@ class ServerAccount:
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
-        """Return whether the account may enter all folders above a path, which need not exist."""
+        """Return whether the account can enter all parent folders of a path, which need not exist."""
         return all(self._may_pass(folder) for folder in path.resolve().parents)
 
     def _may_pass(self, folder: Path) -> bool:
@@ -153,7 +153,7 @@ def _named() -> ServerAccount:
     except KeyError:
         raise InputError(
             f"PostgreSQL does not run as root, and this machine has no user {_WITH_A_NAME!r} to prepare its "
-            "files: work as another user, or name a server with --dsn or BIRDENV_DSN"
+            "files: run birdenv as a different user, or name a server with --dsn or BIRDENV_DSN"
         ) from None
 
 

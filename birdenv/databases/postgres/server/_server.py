@@ -46,7 +46,7 @@ class Dsn:
         text: the connection string.
         shown: a description of the server without secrets.
         secrets: the values that must not be printed, longest first.
-        connect_seconds: how long to wait for a connection; 10 unless the connection string says otherwise.
+        connect_seconds: number of seconds to wait for a connection; 10 unless the connection string sets it.
     """
 
     text: str
@@ -62,7 +62,7 @@ class Dsn:
 
 
 def read_dsn(dsn: str) -> Dsn:
-    """Parse a connection string. Raises `InputError`, without showing the string, if it is not valid."""
+    """Parse a connection string. Raises `InputError` if it is invalid; the message does not contain it."""
     if "\0" in dsn:
         raise InputError(_BAD_DSN)
     try:
@@ -99,7 +99,7 @@ _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
 class ServerError(InfrastructureError):
-    """The server is unreachable, lost or full. The SQL is not to blame. Trying again may help."""
+    """The server is unreachable, lost or full. The SQL did not cause this, and retrying may help."""
 
 
 class _OutOfReachError(ServerError):
@@ -110,13 +110,12 @@ class PostgresServer:
     """A PostgreSQL server that accepts connections and has a supported version.
 
     Args:
-        conninfo: the connection string. It can name a database, which birdenv then connects to for work on
-            the server as a whole.
+        conninfo: the connection string. If it names a database, birdenv uses that database for maintenance.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
-        is_ours: whether this is the embedded server, where birdenv has all rights.
+        is_ours: whether this is the embedded server, on which birdenv has all privileges.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
@@ -157,9 +156,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        If `user` is None, the default role is used. Its sessions have all rights, but the database may
-        contain hostile functions. Therefore these sessions look up names in `pg_catalog` only, and run no
-        event triggers. Settings of the database, the role and the DSN cannot change that.
+        If `user` is None, the default role is used. Its sessions have all privileges, but the database may
+        contain hostile functions. Therefore these sessions look up names only in `pg_catalog`, and do not run
+        event triggers. Settings of the database, the role or the DSN cannot change this.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
@@ -192,7 +191,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Stop using the server. The embedded server shuts down after its last user.
+        """Stop using the server. The embedded server shuts down when no process uses it any more.
 
         Open connections are not closed.
         """
@@ -216,21 +215,21 @@ class PostgresServer:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         if _NO_DATABASE.search(text):
-            raise InputError(f"no database {database!r} on the PostgreSQL server at {self.shown}")
+            raise InputError(f"there is no database {database!r} on the PostgreSQL server at {self.shown}")
         if _NO_CONNECTION_LEFT.search(text):
             raise ServerError(
                 f"the PostgreSQL server at {self.shown} has no connections left: lower --parallel, end other "
                 "runs, or raise its max_connections"
             )
-        raise _OutOfReachError(f"no connection to the PostgreSQL server at {self.shown}: {text}")
+        raise _OutOfReachError(f"cannot connect to the PostgreSQL server at {self.shown}: {text}")
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
     """Return the PostgreSQL server to use, starting the embedded server if necessary.
 
-    This is the server that `dsn` names, or otherwise the server that the environment variable BIRDENV_DSN
-    names, or otherwise the embedded server. Raises `InputError` if the DSN is not valid, the server is too
-    old, or the embedded server cannot be started, and `ServerError` if the server does not answer.
+    The server is named by `dsn` or, by default, by the environment variable BIRDENV_DSN. If neither is set,
+    it is the embedded server. Raises `InputError` if the DSN is not valid, the server is too old, or the
+    embedded server cannot be started, and `ServerError` if the server does not answer.
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:
@@ -254,7 +253,7 @@ def server_choice() -> str:
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:
-            return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not asked here)"
-        return f"a server of birdenv's own, PostgreSQL {find_binaries().version} of the extra `postgres`"
+            return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not contacted)"
+        return f"birdenv's embedded server, PostgreSQL {find_binaries().version} from the extra `postgres`"
     except InputError as error:
         return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"

@@ -1,11 +1,11 @@
-"""Run the embedded server while any process uses it. This is a program whose argument is JSON.
+"""Run the embedded server while any process uses it. This program takes one argument, in JSON.
 
 Every process that uses the server holds a shared lock on one file, which the system releases when the process
 ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock the file
-exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, and the keeper stops it. While
-a file named `stay` exists, the server runs even if no process uses it.
+exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, so the keeper stops the server.
+While a file named `stay` exists, the server runs even if no process uses it.
 
-The program imports only the standard library, and nothing from birdenv.
+The program imports only the standard library.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class PrivateMemory:
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the pages among the first `size` bytes that may differ from the file: offset and contents.
+        """Yield the offset and contents of each page in the first `size` bytes that may differ from the file.
 
         On Linux, the system's page tables show which pages were written. On other systems, all pages are
         compared with the file. Raises `OSError` if the file cannot be read.
@@ -275,12 +275,12 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
     Args:
         path: the file.
-        kind: the kind of image.
+        kind: `auto`, `memory-map` or `copy`.
         start: a checkpoint whose changes to apply; None for the unchanged file.
 
     Raises:
-        OSError, sqlite3.Error: the image cannot be made.
-        InputError: there is no space for a copy.
+        OSError, sqlite3.Error: the image cannot be created.
+        InputError: there is not enough disk space for a copy.
         ValueError: the checkpoint is too large for the file.
     """
     size = path.stat().st_size
@@ -297,7 +297,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
 
 def trial(path: Path, kind: ImageKind) -> str:
-    """Return the reason why an image of this kind cannot be made, or an empty string if it can."""
+    """Return the reason why an image of this kind cannot be created, or an empty string if it can."""
     try:
         image = open_image(path, kind)
     except (OSError, sqlite3.Error, InputError) as error:

@@ -32,7 +32,7 @@ class Image(Protocol):
     """A private, writable image of a database file.
 
     Attributes:
-        kind: the kind of image.
+        kind: `memory-map` or `copy`.
         connection: a connection to the image, without a guard.
         file: the private file that holds the image; None if the image is in memory.
     """
@@ -61,7 +61,7 @@ class Image(Protocol):
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
     """Limit the growth of a database to `GROWTH_BYTES`.
 
-    `header` and `size` are the header and the size of its file.
+    `header` is the header of the database's file, and `size` is the size of the file in bytes.
     """
     page = int.from_bytes(header[_PAGE_SIZE])
     page = LARGEST_PAGE if page == 1 else max(page, 1)
@@ -69,7 +69,7 @@ def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> No
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Return pages as a dict keyed by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
+    """Collect pages in a dict keyed by offset. Raises `OverflowError` if their total exceeds `most_bytes`."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:

@@ -1,8 +1,8 @@
 """Manage the scratch folder for private files of episodes, with a subfolder for each process.
 
-A process holds a lock in its folder as long as it runs, and removes the folder when it ends. A folder without
-a lock was left by a killed process, and is removed when the next process starts. The environment variable
-`BIRDENV_SCRATCH` moves the scratch folder to a different file system.
+A process holds a lock in its folder while it runs, and removes the folder when it ends. A folder without a
+lock was left behind by a killed process; the next process removes it. To use a different file system, set the
+environment variable `BIRDENV_SCRATCH`.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def test_over_the_limit_on_bytes_it_is_an_error_and_the_episode_goes_on(place: P
         assert isinstance(error, QueryError)
         assert (error.kind, error.message) == (
             "too_large",
-            "no checkpoint can be made: the changes take more than 100000 bytes",
+            "cannot create a checkpoint: the changes take more than 100000 bytes",
         )
         assert database.execute("SELECT count(*) FROM t").rows == [(20000,)]  # type: ignore[union-attr]
 
@@ -212,11 +212,13 @@ def test_another_file_or_version_is_refused(place: Path) -> None:
         database.execute("CREATE TABLE t (a)")
         checkpoint = checkpoint_of(database)
         for wrong in (checkpoint, Checkpoint(checkpoint.version, 0, {})):
-            with pytest.raises(ValueError, match="another database, or to another version of its file"):
+            with pytest.raises(
+                ValueError, match="a different database, or to a different version of its file"
+            ):
                 other.restore(wrong)
         old = checkpoint_of(other)
     path.write_bytes(path.read_bytes() + bytes(PAGE))
-    with opened(place, name="other") as changed, pytest.raises(ValueError, match="another version"):
+    with opened(place, name="other") as changed, pytest.raises(ValueError, match="a different version"):
         changed.restore(old)
 
 

@@ -429,7 +429,7 @@ def test_a_file_that_is_gone_is_an_error_of_that_episode_only(kind: str, tmp_pat
         source.path("town").unlink()
         error = database.execute("CREATE TABLE t (a)")
         assert isinstance(error, QueryError)
-        assert "no private image" in error.message
+        assert "cannot create a private image" in error.message
         assert rows(database.execute("SELECT count(*) FROM people")) == [(3,)], "what is open can be read"
 
 
