@@ -238,8 +238,8 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
     text = one_line(error)
     if error.sqlstate == _DISK_FULL or "No space left on device" in text:
         return InputError(
-            f"database {db_id!r} cannot be loaded, because the disk of the PostgreSQL server at {server.shown} "
-            f"is full; nothing was left behind: {text}"
+            f"database {db_id!r} cannot be loaded, because the disk of the PostgreSQL server at "
+            f"{server.shown} is full; nothing was left behind: {text}"
         )
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         return ServerError(
