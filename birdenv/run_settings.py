@@ -1,4 +1,4 @@
-"""The settings of a run, which `run_episodes`, the command line, workers and `config.json` share."""
+"""The settings of a run, as used by `run_episodes`, the command line, workers and `config.json`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 
 
 class RunSettings(CheckedSettings):
-    """The settings of a run, not counting the settings of the game and its players.
+    """The settings of a run, excluding those of the game and its players.
 
-    Commands have an option for each field with a description. Workers receive all settings. Three fields have
-    no description:
+    Each field with a description is also a command-line option. The remaining fields are:
 
     Attributes:
         episodes: the number of episodes to play, starting with the first; None to play all episodes.
@@ -103,7 +102,7 @@ class RunSettings(CheckedSettings):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if a shard of a run includes the episode with this index.
+    """Return True if a shard includes the episode with this index.
 
     Args:
         index: the index of the episode in the whole run, from 0.

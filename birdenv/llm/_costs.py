@@ -1,7 +1,7 @@
-"""The tokens and costs for each role in a run, and checks of the run's budgets.
+"""Count tokens and costs for each role in a run, and enforce the run's budgets.
 
-Prices come from a file that the user names, or otherwise from the package `genai-prices`. If there is no file
-and the package is not installed, prices are unknown.
+Prices come from a price file if one is given, and otherwise from the package `genai-prices`. Without either,
+prices are unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS: Final = ("input", "output", "cached_input")
 
 
 class TokenPrices:
-    """Model prices, in US dollars per million tokens."""
+    """The prices of models in US dollars per million tokens."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read prices from a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
@@ -98,7 +98,7 @@ _LARGER: Final = "to continue, also give a larger budget"
 
 @dataclass(slots=True)
 class Account:
-    """The usage of all calls for one role.
+    """The model usage of one role in a run.
 
     Attributes:
         calls: the number of answers from endpoints.
@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The model usage of a run, kept for each role, and the run's budgets. The methods are thread-safe."""
+    """The budgets of a run, and its model usage for each role. The methods are thread-safe."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -134,16 +134,16 @@ class Ledger:
 
         Args:
             calls: the number of earlier calls.
-            cost: their cost in US dollars, as far as it is known.
-            tokens: the number of their tokens.
-            unpriced: the number of earlier calls with an unknown cost.
+            cost: the cost of these calls in US dollars, as far as it is known.
+            tokens: the number of tokens in these calls.
+            unpriced: the number of these calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Add an answer to the account of a role. A reused answer costs nothing, so it is not counted."""
+        """Add an answer to the account of a role. Reused answers cost nothing and are not counted."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
@@ -189,7 +189,7 @@ class Ledger:
             return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
 
     def accounts(self) -> dict[Role, Account]:
-        """Return the account of each role, not counting earlier parts of the run."""
+        """Return the account of each role, excluding earlier parts of the run."""
         with self._lock:
             return dict(sorted(self._accounts.items()))
 

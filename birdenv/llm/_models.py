@@ -1,4 +1,4 @@
-"""The models that a run uses: endpoints, recorded calls, and costs."""
+"""The language models of a run, with their endpoints, recorded calls and costs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _OVERFLOW: Final = "context overflow"
 
 
 class Models:
-    """The models of a run, shared by all threads.
+    """The language models of a run. All threads share one instance.
 
     Attributes:
         settings: the settings of the models.
-        ledger: the run's tokens, costs and budgets.
+        ledger: the run's token counts, costs and budgets.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
@@ -91,7 +91,7 @@ class Models:
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return an episode's calls that the run folder already contained before `record_in`."""
+        """Return the calls of an episode that were already in the run folder when `record_in` was called."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
@@ -127,7 +127,7 @@ class Models:
             key: the key under which the call is recorded.
             body: the body of the request.
             entry: the request in the form to record.
-            thoughts: the reasoning in each earlier answer that the seat got.
+            thoughts: the reasoning from each earlier answer in the dialogue.
 
         Raises:
             ReplayMissError: the run is a replay, and the call was not recorded.
@@ -163,7 +163,7 @@ class Models:
             self._own.close()
 
     def close(self) -> None:
-        """Close connections and files. Running episodes can make no more calls."""
+        """Close connections and files. Later calls raise `RunEndedError`."""
         with self._lock:
             self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
@@ -236,7 +236,7 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that are called through a function of a different framework.
+    """Models that are called through a Python function, for use inside other frameworks.
 
     The framework counts and logs the calls itself.
 
@@ -257,10 +257,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return the models for a player: the given models, or new models with the given settings.
+    """Return `given` if it is a `Models`; otherwise, return models with the given settings.
 
-    If None is given, environment variables and `.env` name the endpoint. Within a process, equal settings
-    share the same models. Calls of new models are not recorded.
+    If `given` is None, environment variables and `.env` name the endpoint. Within a process, equal settings
+    give the same instance. Calls to these models are not recorded.
     """
     if isinstance(given, Models):
         return given

@@ -43,10 +43,10 @@ class Endpoint:
 
 
 class ModelSettings(CheckedSettings):
-    """The settings for a run's models.
+    """The settings for the language models in a run.
 
-    Commands have an option for each field with a description. The option has the name of the field, unless a
-    string in the field's annotation gives a different name.
+    Each field with a description is also a command-line option. The option has the field's name unless the
+    annotation of the field contains a different name.
     """
 
     owner = "a model"
@@ -140,7 +140,7 @@ class ModelSettings(CheckedSettings):
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Return the time limits for one request and for all attempts of a call together, in seconds."""
+        """Return the time limits in seconds for a single request, and for a call with all its retries."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
@@ -159,8 +159,8 @@ class ModelSettings(CheckedSettings):
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint that it was given for. If the user has a separate endpoint,
-        the variable `BIRDENV_USER_API_KEY` holds the key; if this variable is not set, no key is sent.
+        An API key is sent only to the endpoint that it was given for. If the simulated user has a separate
+        endpoint, the key comes from `BIRDENV_USER_API_KEY`; if that variable is not set, no key is sent.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
@@ -188,8 +188,8 @@ class ModelSettings(CheckedSettings):
     def to_travel(self) -> ModelSettings:
         """Return a copy of the settings that is valid in a different process, folder or environment.
 
-        The copy contains absolute paths, and the endpoints that the environment names. It contains no API
-        keys; every machine must have the keys in its environment variables.
+        The copy has absolute paths and the endpoints named by the environment, but no API keys. Every machine
+        must have the keys in its environment variables.
 
         Raises:
             InputError: a base URL cannot be used.
@@ -209,7 +209,7 @@ class ModelSettings(CheckedSettings):
         return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
-        """Return the settings that a run's records depend on, except those that have their default value.
+        """Return the settings that affect a run's records, excluding settings with their default value.
 
         Raises:
             InputError: a prompt file cannot be read.
