@@ -55,7 +55,7 @@ class RefusedParameterError(Exception):
 
 
 class ReasoningMissingError(Exception):
-    """The endpoint requires the reasoning of earlier answers. The error's argument is the endpoint's text."""
+    """The request lacks reasoning that the endpoint requires. The argument is the endpoint's message."""
 
 
 class FilteredError(Exception):

@@ -46,7 +46,7 @@ class RunWarnings:
 
 
 def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
-    """Return warnings about errors, moves that the game does not have, and seats that never answered.
+    """Return warnings about errors, moves unknown to the game, and seats that never answered.
 
     Args:
         arena: the game of the run.
