@@ -123,7 +123,7 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return a path's folder of pairs: the path, its BIRD run, or its newest complete folder `run_*`."""
+    """Return the path itself or, if it has no pair files, the BIRD run or newest pair folder inside it."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -179,7 +179,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
+    """Raise `InputError` if a run is not a BIRD run. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -264,7 +264,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder there."""
+    """Return `place` if its name begins with `run_`; otherwise, the path of a new folder in `place`."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()

@@ -1,11 +1,11 @@
-"""Read results of the published c-Interact pipeline: a result folder, or the file of the service (ADK).
+"""Read the result folder of the published c-Interact pipeline, or the file of the ADK service.
 
-Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` may hold all tasks
-or only those that failed at first; the follow-up files hold only some tasks. If a file is faulty, as much of
-it as possible is counted, and a note is added.
+Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` contains all tasks
+or only those that failed at first; the follow-up files contain only some tasks. If a file is faulty, the
+readable part is used and a note is added.
 
 `eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at the first or the
-debug attempt. This is inferred from the reward, if the reward is a sum that the reward schedule allows.
+debug attempt. The attempt is inferred from the reward if the reward schedule allows that reward.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _ATTEMPTS: Final = {
 def read_adk_file(path: Path) -> OfficialResults:
     """Read the results in the service's `eval_<mode>.json`.
 
-    The reward of a result may contradict the flags `phase1_passed` and `phase2_passed`, because the service
-    can reward one phase twice. Such a reward is replaced by the lowest reward that the flags allow: if the
-    full reward of a phase was given twice, the reward of a first attempt; otherwise, of a debug attempt.
+    A reward can contradict the flags `phase1_passed` and `phase2_passed`, because the service can reward the
+    same phase twice. It is then replaced by the reward of a first attempt if the full reward of a phase was
+    given twice, and otherwise by that of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.
@@ -127,11 +127,11 @@ class OfficialResults:
     """The contents of a run's result files.
 
     Attributes:
-        standings: the result of each task in both phases.
+        standings: the results of each task in both phases.
         notes: sentences about irregularities in the files.
         questions_asked: the mean number of questions per task; None if unknown.
         questions_allowed: the mean number of allowed questions per task; None if unknown.
-        answers: the number of questions in each class that the user assigned; None if unknown.
+        answers: the number of questions in each class, as classified by the user; None if unknown.
     """
 
     standings: tuple[EpisodeScore, ...]
@@ -184,7 +184,7 @@ def is_stage_folder(folder: Path) -> bool:
 
 
 def official_folder(path: Path) -> Path:
-    """Return the folder of result files for a path: the path itself or, for a run, its official folder."""
+    """Return the folder with the result files: the path itself or, if it is a run, its official folder."""
     is_of_runs = exists(path / "latest") or next(path.glob("run-*/config.json"), None) is not None
     folder = (run_folder(path) if is_of_runs else path) / OFFICIAL_FOLDER
     return folder if exists(folder) else folder.parent

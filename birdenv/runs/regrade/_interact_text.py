@@ -1,4 +1,4 @@
-"""The results of grading a c-Interact or a-Interact run again, as text and as a JSON object."""
+"""Show the result of regrading a c-Interact or a-Interact run as text and as a JSON object."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return text with the figures, the disagreements and notes.
+    """Describe the metrics and the disagreements.
 
-    With `reasons`, the text contains private data.
+    If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
@@ -51,7 +51,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """Return the results of grading a run again as an object for `regraded.json`, omitting reasons."""
+    """Return the result of regrading a run as an object for `regraded.json`, omitting reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,

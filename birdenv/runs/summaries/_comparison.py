@@ -1,7 +1,7 @@
-"""Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
+"""Compare runs on the same tasks, with intervals and significance tests for each difference.
 
-Every figure is computed on the tasks that are rated in all runs, and every later run is compared with the
-first, task by task. If a task is played several times, the mean over its episodes counts.
+All metrics are computed on the tasks that are rated in all runs. Each later run is compared with the first
+run, task by task. If a task is played several times, the mean over its episodes is used.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Difference:
         measure: the measure on which the runs are compared.
         run: the index of the later run; the first run has 0.
         value: the mean of the later run minus the mean of the first run.
-        over_tasks: the interval of `value` over tasks; None if the values do not vary.
+        over_tasks: the confidence interval of `value` over tasks; None if the values do not vary.
         over_databases: the bootstrap interval of `value` over databases; None if the values do not vary.
-        p_over_tasks: the p value over tasks, computed by `test`.
+        p_over_tasks: the p value of `test` over tasks.
         p_over_databases: the p value of the bootstrap over databases.
         test: the name of the statistical test over tasks.
         better: the tasks on which the later run did better.
@@ -93,7 +93,7 @@ class RunComparison:
         databases: the number of databases that these tasks use.
         notes: sentences about settings and data that differ between the runs.
         figures: the estimates of all measures over these tasks, for each run.
-        differences: how each later run differs from the first run, one entry for each run and measure.
+        differences: the differences from the first run, with an entry for each later run and each measure.
     """
 
     runs: tuple[RecordedRun, ...]
@@ -131,7 +131,7 @@ class RunComparison:
 
 
 def run_letter(number: int) -> str:
-    """Return the letter for the run with index `number` in a comparison: `A` for 0; `A1` follows `Z`."""
+    """Return the label of the run with index `number` in a comparison: `A`, `B`, ..., `Z`, `A1`, `B1`, ..."""
     turns, letter = divmod(number, 26)
     return f"{chr(ord('A') + letter)}{turns or ''}"
 

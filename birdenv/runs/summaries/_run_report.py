@@ -1,4 +1,4 @@
-"""The figures of one run with intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
+"""Report the metrics of a run with intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunReport:
-    """All figures of a run.
+    """All metrics of a run.
 
     Attributes:
         run: the recorded run.
         figures: the estimate of each measure.
-        repeats: pass^k and pass@k for each rate; empty if each task was played once.
-        details: the game's figures that are not means over episodes, and text about them.
+        repeats: pass^k and pass@k, keyed by the measure, which is a rate; empty if each task was played once.
+        details: the game's metrics that are not means over episodes, with text about them.
     """
 
     run: RecordedRun
@@ -61,7 +61,8 @@ class RunReport:
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
         """The estimates of all measures for each group of tasks, keyed by kind and name of group.
 
-        They are computed on first use, because this takes long and the first screen does not need them.
+        They are computed on first use, because the computation is slow and the first screen does not need
+        them.
         """
         run = self.run
         by_group = [measure for measure in run.measures if measure.by_group]
@@ -174,9 +175,9 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Yield the charts to draw: a title, and the estimates for each group.
+        """Yield the title of each chart, and the estimates to draw, keyed by group.
 
-        There is a chart for each combination of a given kind of group and a measure that is drawn.
+        For each of the given kinds of groups, there is a chart for every measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:
@@ -206,10 +207,10 @@ class RunReport:
 
 
 def report(run: RecordedRun) -> RunReport:
-    """Compute all figures of a run from its records.
+    """Compute all metrics of a run from its records.
 
     Raises:
-        InputError: a record lacks a field that the game's figures need.
+        InputError: a record lacks a field that the game's metrics need.
     """
     measures, measured = run.measures, run.measured
     rates = [m for m in measures if m.is_rate and m.compared] if run.repeats > 1 else []
@@ -269,17 +270,17 @@ def on_databases(count: int) -> str:
 
 
 def interval_heads(databases: int) -> str:
-    """Return the header of a table of figures with intervals. `databases` is the number of databases."""
+    """Return the header for a table of metrics with intervals. `databases` is the number of databases."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """Return an estimate's interval over databases as text, for the last column of a table."""
+    """Format an estimate's interval over databases for the last column of a table."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """Return the lines to print below a table of figures; they say how the intervals are computed."""
+    """Return lines that explain how intervals are computed, to print below a table of metrics."""
     lines = ["Over tasks: Wilson's score interval for rates of tasks played once, otherwise bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
