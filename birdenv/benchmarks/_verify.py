@@ -1,4 +1,4 @@
-"""Verify a c-Interact task file: check its records and its folder, and grade the gold SQL of each task."""
+"""Verify c-Interact task files: check the records and the folder, and grade the gold SQL of each task."""
 
 from __future__ import annotations
 
@@ -50,19 +50,18 @@ def verify_records(
     today: str | None = None,
     progress: Progress | None = None,
 ) -> PreparationReport:
-    """Check every record, and play each task that has gold SQL with an oracle, which submits that SQL.
+    """Check every record, and let an oracle play each task that has gold SQL by submitting that SQL.
 
     Args:
-        raw_records: the records.
-        folder: the folder with the databases and their notes; if it is not given, only the records are
-            checked.
-        source: the databases that the oracle plays on; by default, the SQLite files in the folder.
-        dialect: the dialect of the records' SQL, if there is no source.
-        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (only
-            tasks for which the database exists), or `none`.
-        partial: whether missing gold is allowed. If so, tasks without gold are only counted.
+        raw_records: the task records.
+        folder: the folder with the databases and their notes; None to check only the records.
+        source: the databases for the oracle; None for the SQLite files in the folder.
+        dialect: the SQL dialect of the records; used only if `source` is None.
+        oracle: the tasks that the oracle plays: `all` (a missing database is a problem), `present` (tasks
+            whose database exists), or `none`.
+        partial: True to allow missing gold SQL. Tasks without gold SQL are then only counted.
         today: the current date for SQL, such as 2025-02-19; None for the real date.
-        progress: called after each task, with the task id.
+        progress: a function that is called with the task id after each task.
 
     Returns:
         The report. Its `defects` list the tasks with gold that reads the clock, does not run, or fails the

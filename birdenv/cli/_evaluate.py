@@ -71,11 +71,11 @@ class PairDatabase:
     """The database that the pairs' queries run on.
 
     Attributes:
-        run: the function that runs a query; None if no query has to run.
+        run: a function that runs a query; None if no query needs to run.
         dialect: the SQL dialect of the queries.
-        engine: the name and version of the database engine; empty if no query has to run.
-        shown: the address of the database, without the password.
-        source: the source to close at the end; None if there is nothing to close.
+        engine: the name and version of the database engine; empty if no query needs to run.
+        shown: the address of the database without the password, for display.
+        source: the database source, to be closed at the end; None if there is nothing to close.
     """
 
     run: RunQuery | None
@@ -97,7 +97,7 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """Return the database that the options `--dialect`, `--dsn` and `--db` name.
+    """Return the database selected by the options `--dialect`, `--dsn` and `--db`.
 
     Raises:
         InputError: the options contradict each other, or a database cannot be used.

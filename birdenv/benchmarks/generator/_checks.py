@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """A checker for families of generated tasks (`Family`) on one database.
+    """Checks families of generated tasks (`Family`) for a single database.
 
     Attributes:
-        values: the values of each entity's quantities in the database, keyed by the entity's table.
+        values: the values in the database for each entity's quantities, keyed by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -39,7 +39,7 @@ class Checker:
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return True if every candidate in a family returns rows, and no two return the same rows."""
+        """Return True if all candidates return rows, and no two candidates return the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
@@ -58,7 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Describe what is wrong with a family's tasks; return an empty string if nothing is wrong.
+        """Describe the first fault in a family's tasks; return an empty string if there is no fault.
 
         The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
         must explain every ambiguous point when the agent asks about it.

@@ -1,6 +1,6 @@
 """`birdenv bird`, `c-interact` and `a-interact`: shorthands for `birdenv play` with additional options.
 
-Modules that only a run needs are imported where they are used, so that `--help` is quick.
+Modules that are needed only for a run are imported where they are used, so that `--help` is fast.
 """
 
 from __future__ import annotations

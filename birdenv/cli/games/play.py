@@ -1,6 +1,6 @@
 """`birdenv play`: play any registered game. `birdenv selfplay`: record dialogues between two players.
 
-Modules that only a run needs are imported where they are used, so that `--help` is quick.
+Modules that are needed only for a run are imported where they are used, so that `--help` is fast.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
 
 
 def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
-    """Describe the differences in data, databases, grader and tasks that make two runs incomparable."""
+    """Describe differences in data, databases, grader and tasks that rule out a comparison of two runs."""
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")

@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 
 def first_screen(report: RunReport) -> str:
-    """Return the first screen of a summary: game, data, main figures, cost, and the next commands."""
+    """Return the first screen of a summary: the game, data, main metrics, cost and suggested commands."""
     run = report.run
     before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())

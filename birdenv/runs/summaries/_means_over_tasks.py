@@ -111,7 +111,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """Return pass^k and pass@k for each k from 1 to `repeats` for which some task has k rated episodes."""
+    """Return pass^k and pass@k for each k up to `repeats`, if at least one task has k rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)

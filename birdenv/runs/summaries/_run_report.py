@@ -34,7 +34,7 @@ _FEW_TASKS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run's figures: `overall` for `overall.json`, `text` for `summary.txt`, and a short `first_screen`."""
+    """The content of `overall.json` and `summary.txt` (`text`), and the first screen of `birdenv summary`."""
 
     overall: dict[str, Any]
     text: str
@@ -48,7 +48,7 @@ class RunReport:
     Attributes:
         run: the recorded run.
         figures: the estimate of each measure.
-        repeats: pass^k and pass@k, keyed by the measure, which is a rate; empty if each task was played once.
+        repeats: pass^k and pass@k, keyed by measure (only rates); empty if each task was played once.
         details: the game's metrics that are not means over episodes, with text about them.
     """
 
@@ -75,7 +75,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON, omitting paths and dates so that equal runs give equal objects."""
+        """Return the report as a JSON object, omitting paths and dates so that equal runs give equal JSON."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -250,7 +250,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return an empty line and a table of one measure for each group, with the intervals as a chart."""
+    """Return an empty line and a table that shows a measure for each group, with a chart of the intervals."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""

@@ -132,7 +132,7 @@ class Leaks:
 
     @property
     def passed(self) -> bool:
-        """True if the user revealed no point, at most a tenth of the parts, and columns only by chance."""
+        """True if the user revealed no points, at most 10% of the parts, and columns only at chance level."""
         few = self.parts_told <= 0.1 * self.parts
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
