@@ -30,7 +30,7 @@ class RunSettings(CheckedSettings):
     parallel: Annotated[
         int,
         Option(("--parallel", "-p")),
-        Field(ge=1, description="Number of episodes played at the same time, over all workers."),
+        Field(ge=1, description="Number of episodes to play at the same time, over all workers."),
     ] = 1
     seed: Annotated[
         int, Field(description="Random seed. The same seed and moves give an identical runs.jsonl.")
@@ -42,7 +42,7 @@ class RunSettings(CheckedSettings):
         float | None,
         Field(
             ge=0.001,
-            description="Seconds that an agent or user in its own process may take for a move.",
+            description="Time limit in seconds for a move, if the player runs in a separate process.",
         ),
     ] = 3600.0
     engine: Annotated[

@@ -125,7 +125,7 @@ def fetch_hub(place: Place, folder: Path) -> None:
         raise InputError(_INSTALL.format(error.name)) from None
     if not sys.stderr.isatty():
         disable_progress_bars()
-    again = "Run the command again: files that are complete are not downloaded again."
+    again = "Run the command again: complete files are not downloaded a second time."
     with _network_errors(place, again):
         commit = HfApi().dataset_info(place.address).sha  # so that what is checked is what is downloaded
         files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True, revision=commit)
@@ -194,8 +194,8 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
             most = EXPANSION * archive.stat().st_size + 2**20
             if total > most:
                 raise InputError(
-                    f"{called} is refused: it would expand to {total:,} bytes, but at most {most:,} are "
-                    "allowed"
+                    f"{called} was not unpacked: it would expand to {total:,} bytes, but at most {most:,} "
+                    "bytes are allowed"
                 )
             _check_disk(total, folder)
             tops = {PurePosixPath(member.filename).parts[0] for member in members}
@@ -224,20 +224,20 @@ def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
     for member in file.infolist():
         parts = _inside(member.filename, called).parts
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"{called} is refused: {member.filename!r} is a link or a device")
+            raise InputError(f"{called} was not unpacked: {member.filename!r} is a link or a device")
         if member.flag_bits & 1:
-            raise InputError(f"{called} is refused: {member.filename!r} is encrypted")
+            raise InputError(f"{called} was not unpacked: {member.filename!r} is encrypted")
         if parts and "__MACOSX" not in parts and parts[-1] != ".DS_Store":
             found.append(member)
     if len(found) > MOST_FILES:
-        raise InputError(f"{called} is refused: it has {len(found):,} files, and {MOST_FILES:,} are allowed")
+        raise InputError(f"{called} was not unpacked: it has more than {MOST_FILES:,} files")
     return found
 
 
 def _inside(name: str, called: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or any(letter in name for letter in "\\:\0"):
-        raise InputError(f"{called} is refused: the name {name!r} leads outside the folder")
+        raise InputError(f"{called} was not unpacked: the path {name!r} leads outside the folder")
     return path
 
 
@@ -290,8 +290,8 @@ class _BoundedFile:
 def _check_room(size: int, place: Place, folder: Path | None) -> None:
     if size > place.at_most_gb * 1e9:
         raise InputError(
-            f"{place.address} is refused: it has at least {size:,} bytes, and {place.at_most_gb:g} GB are "
-            "allowed"
+            f"{place.address} was not downloaded: it has at least {size:,} bytes, but at most "
+            f"{place.at_most_gb:g} GB are allowed"
         )
     if folder is not None:
         _check_disk(size, folder)
@@ -299,7 +299,7 @@ def _check_room(size: int, place: Place, folder: Path | None) -> None:
 
 def _check_disk(size: int, folder: Path) -> None:
     if size > (free := shutil.disk_usage(_made(folder)).free):
-        raise InfrastructureError(f"{folder}: {size:,} bytes are needed, but only {free:,} are free")
+        raise InfrastructureError(f"{folder} needs {size:,} bytes, but its disk has only {free:,} bytes free")
 
 
 def _made(folder: Path) -> Path:

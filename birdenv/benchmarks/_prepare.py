@@ -45,7 +45,7 @@ def has_2024_signature(question_ids: Sequence[str]) -> bool:
 
 WHERE_TO_ASK = (
     "The authors send it by e-mail: write to bird.bench25@gmail.com with the subject [bird-interact-lite "
-    "GT&Test Cases], [bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases], then add it by "
+    "GT&Test Cases], [bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases], then add it with "
     "`birdenv data merge`"
 )
 """Says how to get the ground truth of BIRD-Interact."""
@@ -187,7 +187,7 @@ def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -
     public = _by_id(public_file)
     truth = _by_id(truth_file)
     problems = [
-        Problem(name, f"it is in {truth_file.name}, but not in {public_file.name}")
+        Problem(name, f"the task is in {truth_file.name} but not in {public_file.name}")
         for name in truth
         if name not in public
     ]

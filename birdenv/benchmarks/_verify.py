@@ -170,7 +170,7 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
         parts.append((True, category, follow_up.test_cases, grading))
     for is_follow_up, category, tests, grading in parts:
         if category == "Management" and not tests and grading != "state":
-            need = 'a Management task needs at least one, or "grading": "state"'
+            need = 'a Management task needs at least one test case, or "grading": "state"'
             yield is_follow_up, f"test_cases is empty: {need}"
         for problem in parse_test_cases(tests):
             yield is_follow_up, f"test_cases: {problem}"
@@ -179,10 +179,10 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
 def _doubts(record: TaskRecord) -> Iterator[str]:
     is_marked = "_M_" in record.instance_id
     if is_marked != (record.category == "Management"):
-        start, by_id = ("with", "Management") if is_marked else ("without", "Query")
-        yield f"{start} `_M_` in its id, the profile shell treats this task as {by_id}, not {record.category}"
+        has, by_id = ("contains", "Management") if is_marked else ("lacks", "Query")
+        yield f"the id {has} `_M_`, so the profile shell treats this {record.category} task as {by_id}"
     if record.follow_up is not None and record.follow_up.category is None:
-        yield "follow_up.category is missing and is inferred"
+        yield "follow_up.category is missing and was inferred"
     request = " ".join(record.amb_user_query.casefold().split())
     for place, each in enumerate(record.user_query_ambiguity.critical_ambiguity):
         if " ".join(each.term.casefold().split()) not in request:
@@ -264,7 +264,7 @@ class _Checker:
         if not all(attempt.passed for attempt in rules.attempts):
             failed = rules.attempts[-1]
             reason = rules.private_log[-1].get("reason", "")
-            message = f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"
+            message = f"the task's own gold fails in phase {failed.phase} ({failed.status}): {reason}"
             gold = "the gold" if failed.phase == 1 else "the follow-up's gold"
             return _Failure(message, f"{gold} {_FAILS.get(failed.status, 'does not run')}")
         return None

@@ -50,8 +50,8 @@ Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, as a role that may "
-        "only read. With --db, the server on which to load that folder, as in `birdenv score`.",
+        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, with a read-only "
+        "role. With --db, the server on which to load that folder, as in `birdenv score`.",
     ),
 ]
 
@@ -156,8 +156,8 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
         raise typer.Exit(UNREACHABLE)
     if server.superuser:
         print(
-            "Warning: this role is a superuser, so a predicted query can read and write files of the server; "
-            "use a role that may only read",
+            "Warning: this role is a superuser, so a predicted query can read and write files on the server; "
+            "use a read-only role",
             file=sys.stderr,
         )
     return PairDatabase(
@@ -239,7 +239,8 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, with its rows. A slower query runs again, alone, with twice the limit.",
+            help="Time limit in seconds for a query, including its rows. A query that exceeds the limit runs "
+            "again by itself, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[

@@ -93,7 +93,7 @@ def export(
         dialogues = [row for run in runs for row in whole_dialogues(run, known, min_reward)]
         if not dialogues:
             raise InputError(
-                "no dialogue has finished, or none earned --min-reward: there is nothing to export"
+                "there is nothing to export: no dialogue has finished, or no dialogue earned --min-reward"
             )
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}

@@ -235,8 +235,9 @@ def score_official(
 ) -> None:
     """Score official c-Interact result files.
 
-    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N, from 0 to 1, for N tasks. Of these, a tasks passed phase 1
-    at the first attempt and b after debug; c tasks passed phase 2 at the first attempt and d after debug.
+    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N, from 0 to 1, for N tasks. The
+    numbers of tasks that passed phase 1 at the first attempt and after debug are a and b; for phase 2, they
+    are c and d.
     Also prints success before and after debug, and by category, difficulty, level, ambiguity and database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the

@@ -146,7 +146,7 @@ def blame(
 
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", help="Also draw the figures: FILE.png or FILE.svg (extra: report)."),
+    typer.Option("--plot", help="Also plot the figures to this file, FILE.png or FILE.svg (extra `report`)."),
 ]
 
 
@@ -208,7 +208,7 @@ def summary(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="Break the figures down, by names separated by commas: difficulty,database."
+            "--by", help="Break the figures down by groups, separated by commas: difficulty,database."
         ),
     ] = None,
     everything: Annotated[

@@ -46,7 +46,7 @@ class _UserCommand(SettingsCommand):
 
 
 _User = Annotated[
-    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
+    str, typer.Option("--user", help="The user: rule, llm:MODEL, name:argument, or module:factory.")
 ]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and the <db>/ folders; default: the demo.")
@@ -67,7 +67,9 @@ def evaluate(
     worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
     times: Annotated[
         int,
-        typer.Option("--times", min=1, max=3, help="How often to ask each question; the last answer counts."),
+        typer.Option(
+            "--times", min=1, max=3, help="How many times to ask each question; the last answer counts."
+        ),
     ] = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures by class to this file.")
@@ -122,7 +124,8 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Seed for drawing the questions (default: random).")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Use only this many tasks, from the first.")
+        int | None,
+        typer.Option("--limit", min=1, help="Use at most this many tasks, starting with the first."),
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:

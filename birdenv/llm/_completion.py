@@ -107,13 +107,13 @@ def read_completion(text: str) -> Completion:
         body = json.loads(text)
         body = whole_characters(body) if _HALF.search(text) else body
     except (ValueError, RecursionError):
-        page = " (a web page: is the base URL right, or a proxy in the way?)" if _PAGE.match(text) else ""
-        raise TransientError(f"not JSON: {shortened(text)}{page}", "bad reply") from None
+        page = " (this is a web page: check the base URL and any proxy)" if _PAGE.match(text) else ""
+        raise TransientError(f"the response is not JSON: {shortened(text)}{page}", "bad reply") from None
     if not isinstance(body, dict):
-        raise TransientError(f"not a chat completion: {shortened(text)}", "bad reply")
+        raise TransientError(f"the response is not a chat completion: {shortened(text)}", "bad reply")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        why = error_text(body) or f"a chat completion without choices: {shortened(text)}"
+        why = error_text(body) or f"the chat completion has no choices: {shortened(text)}"
         raise TransientError(why, "bad reply")
     reason = choices[0].get("finish_reason")
     if choices[0].get("error") or reason in _BROKEN_OFF:  # from gateways whose own server failed

@@ -201,8 +201,8 @@ class Ledger:
         cost, tokens = self.totals()
         unpriced = self._unpriced_before + sum(a.unpriced for a in accounts)
         price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
-        troubles = sum((a.troubles for a in accounts), Counter[str]())
-        again = f", {sum(troubles.values())} tries failed" if troubles else ""
+        failed = sum(sum(a.troubles.values()) for a in accounts)
+        again = f", {failed} failed request{'s' if failed > 1 else ''}" if failed else ""
         unmetered = sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
         return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"

@@ -186,7 +186,7 @@ class Models:
     ) -> Completion:
         if self._replayed is not None:
             raise ReplayMissError(
-                f"{self._replayed.path} has no such call: {entry['scope']}, call {entry['n'] + 1} "
+                f"{self._replayed.path} does not contain call {entry['n'] + 1} of {entry['scope']} "
                 f"({key[:12]}). Replay a run with the settings, prompts and birdenv version that recorded it"
             )
         self.ledger.check()

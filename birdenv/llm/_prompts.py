@@ -57,7 +57,7 @@ class Prompt:
             return self._template.render(**values).strip()
         except TemplateError as error:
             known = ", ".join(sorted(values))
-            raise InputError(f"{self._where}: {error.message}; a prompt may use {known}") from None
+            raise InputError(f"{self._where}: {error.message}; a prompt can use {known}") from None
         except Exception as error:
             raise InputError(f"{self._where}: {type(error).__name__}: {error}") from None
 

@@ -57,9 +57,9 @@ class ModelSettings(CheckedSettings):
         "-m",
         Field(description="The agent's model. Without --agent, this means --agent llm:MODEL."),
     ] = None
-    user_model: Annotated[str | None, Field(description="The user's model, if not in --user llm:MODEL.")] = (
-        None
-    )
+    user_model: Annotated[
+        str | None, Field(description="The user's model, unless --user llm:MODEL names it.")
+    ] = None
     base_url: Annotated[
         str | None,
         Field(
@@ -71,7 +71,7 @@ class ModelSettings(CheckedSettings):
         str | None,
         Field(
             description="The user's endpoint (key: BIRDENV_USER_API_KEY); default: BIRDENV_USER_BASE_URL, "
-            "else the agent's."
+            "otherwise the agent's endpoint."
         ),
     ] = None
     key_variable: Annotated[
@@ -85,7 +85,8 @@ class ModelSettings(CheckedSettings):
     max_cost: Annotated[
         float | None,
         Field(
-            ge=0, description="Budget in US dollars. The run ends when it is spent; --resume continues it."
+            ge=0,
+            description="Budget in US dollars. The run ends when this is spent; --resume continues the run.",
         ),
     ] = None
     run_tokens: Annotated[
@@ -117,7 +118,10 @@ class ModelSettings(CheckedSettings):
     request_seconds: Annotated[
         float | None,
         "--request-timeout",
-        Field(ge=0.1, description="Seconds for a request; a call with retries has three times as long."),
+        Field(
+            ge=0.1,
+            description="Seconds allowed for a request; a call with retries is allowed three times as long.",
+        ),
     ] = None
     call_seconds: float | None = None
     """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
@@ -131,11 +135,11 @@ class ModelSettings(CheckedSettings):
     cache: Annotated[
         Path | None,
         "--llm-cache",
-        Field(description="Folder in which calls are kept, so that other runs can reuse them."),
+        Field(description="Folder for storing calls, so that other runs can reuse the answers."),
     ] = None
     prices: Annotated[
         Path | None,
-        Field(description="JSON file of prices: {MODEL: {input, output}}, US dollars per million tokens."),
+        Field(description="JSON file of prices in US dollars per million tokens: {MODEL: {input, output}}."),
     ] = None
 
     @property
@@ -153,7 +157,7 @@ class ModelSettings(CheckedSettings):
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
             option = "--user-model" if role == "user" else "--model"
-            raise InputError(f"no model is given: name one in the spec (llm:MODEL) or with {option}")
+            raise InputError(f"no model is given: name a model in the spec (llm:MODEL) or with {option}")
         return found
 
     def endpoint(self, role: Role) -> Endpoint:

@@ -87,7 +87,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
     setting = None if isinstance(of, RunReport) else curve_setting(of)
     rows = forest_rows(of) if isinstance(of, RunReport) else comparison_rows(of)
     if not rows:
-        raise InputError("--plot: there is no figure to draw")
+        raise InputError("--plot: there is no metric to draw")
     height = 4.5 if setting is not None else 1.2 + 0.28 * len(rows)
     figure = Figure(figsize=(8, height), layout="constrained")
     FigureCanvasAgg(figure)

@@ -59,7 +59,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     void = [run for run in broken if run["status"] == PARTNER_ERROR]
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
-        (failed, "ended early, counted as failed"),
+        (failed, "ended early and counted as failed"),
         (void, "ended early with an error of another seat's player, not counted"),
         (lost, "ended early because the infrastructure failed, not counted"),
     ):

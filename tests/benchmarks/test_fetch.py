@@ -238,7 +238,7 @@ def test_too_many_files_and_too_little_room(tmp_path: Path, monkeypatch: pytest.
         unpack(archive, tmp_path / "out")
     monkeypatch.undo()
     monkeypatch.setattr(_fetch.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
-    with pytest.raises(InfrastructureError, match="100 are free"):
+    with pytest.raises(InfrastructureError, match="only 100 bytes free"):
         unpack(archive, tmp_path / "out")
 
 

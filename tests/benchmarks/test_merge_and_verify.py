@@ -130,10 +130,14 @@ def follow_up(**changes: Any) -> Row:
             {"knowledge_ambiguity": [{"term": "x", "sql_snippet": "y", "deleted_knowledge": [1, 44]}]},
             "deleted_knowledge: no such id in the knowledge base of club: 44",
         ),
-        (QUERY, {"sol_sql": ["SELECT nope FROM member"]}, "its own gold fails in phase 1"),
-        (QUERY, {"sol_sql": ["SELECT name FROM member WHERE age > 99"]}, "its own gold fails in phase 1"),
+        (QUERY, {"sol_sql": ["SELECT nope FROM member"]}, "the task's own gold fails in phase 1"),
+        (
+            QUERY,
+            {"sol_sql": ["SELECT name FROM member WHERE age > 99"]},
+            "the task's own gold fails in phase 1",
+        ),
         (QUERY, follow_up(sol_sql=[]), "follow_up.sol_sql is empty"),
-        (QUERY, follow_up(sol_sql=["SELECT nope"]), "its own gold fails in phase 2"),
+        (QUERY, follow_up(sol_sql=["SELECT nope"]), "the task's own gold fails in phase 2"),
         (QUERY, follow_up(category="Management"), "follow_up.test_cases is empty"),
         (
             MANAGEMENT,

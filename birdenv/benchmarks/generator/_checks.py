@@ -79,9 +79,9 @@ class Checker:
         assert follow_up is not None
         gold, later = private.gold[0], follow_up.gold[0]
         if self._play(task, [gold, later]) != _PASSED:
-            return "its gold fails"
+            return "the gold SQL fails"
         if not self._all_differ(follow_up.candidates) and private.category == "Query":
-            return "a candidate of the follow-up finds nothing, or the same as another"
+            return "two candidates of the follow-up return the same rows, or a candidate returns no rows"
         wrong = [sql for sql in task.public.candidates if sql != gold]
         if any(self._play(task, pair) for pair in _pairs(wrong)):
             return "a wrong candidate passes"
@@ -122,7 +122,7 @@ class Checker:
             if term.lower() not in request.lower():
                 return f"{term!r} is not in the request"
             if term not in tell or not set(found).intersection(tell):
-                return f"asked about {term!r}, the user does not tell"
+                return f"the user does not explain {term!r} when asked about it"
         return ""
 
     def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:

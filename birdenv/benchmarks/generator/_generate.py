@@ -20,6 +20,7 @@ from birdenv.databases import SqliteSource
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.errors import InputError
 from birdenv.files import write_records, write_text
+from birdenv.statistics import counted
 from birdenv.tasks.c_interact import read_notes
 
 NEW_FORMS_FILE: Final = "new_forms.jsonl"
@@ -117,17 +118,18 @@ class _Maker:
             family = draw_family(database, entity, values, opened, management, rng)
             if family is not None and self._accept(family, name, rng):
                 return
+        rejected = "; ".join(f"{why} ({count} times)" for why, count in self._made.dropped.items())
         raise InputError(
-            f"{database}: none of {_TRIES} draws gave a family with {opened} open points that passes the "
-            f"checks ({self._made.dropped}); describe more concepts"
+            f"{database}: no family with {counted(opened, 'ambiguous point')} passed the checks in {_TRIES} "
+            f"attempts; describe more concepts (families rejected so far: {rejected or 'none'})"
         )
 
     def _accept(self, family: Family, name: str, rng: Random) -> bool:
         if not self._checker.are_distinct(family):
-            return self._drop("candidates return no rows, or the same")
+            return self._drop("two candidates return the same rows, or a candidate returns no rows")
         text = request(family, rng)
         if text in self._texts:
-            return self._drop("the request has occurred before")
+            return self._drop("an earlier family has the same request")
         values = self._checker.values[family.entity.table]
         order = rng.random()
         for attempt in range(3):

@@ -41,7 +41,7 @@ Expect = Annotated[
     typer.Option(
         "--expect",
         help='Expected row counts: a JSON file {"database": {"table": rows}}, or `lite` or `full` for the '
-        "figures that the authors of BIRD-Interact publish.",
+        "counts that the authors of BIRD-Interact publish.",
     ),
 ]
 
@@ -275,7 +275,7 @@ def _set_differences(
     wrong = [f"database {name!r} is expected but not loaded" for name in rows if name not in present]
     official = OFFICIAL_SETS.get(expect or "")
     if official is not None:
-        wrong += [f"{line} (the authors' figures for {expect})" for line in official.differences(present)]
+        wrong += [f"{line} (the authors' counts for {expect})" for line in official.differences(present)]
     for line in wrong:
         print(line)
     return wrong

@@ -38,7 +38,7 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often R-VES runs each query (the official script: 100 times)."
+        "--r-ves-runs", min=2, help="Number of times that R-VES runs each query (official script: 100)."
     ),
 ]
 

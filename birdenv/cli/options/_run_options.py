@@ -35,7 +35,7 @@ Dsn = Annotated[
     typer.Option(
         "--dsn",
         help="Use this server: postgresql://user@host:port/database. The user must be a superuser, because "
-        "only a superuser can isolate agents from each other. Put the password into PGPASSWORD or ~/.pgpass. "
+        "only a superuser can isolate agents from each other. Put the password in PGPASSWORD or ~/.pgpass. "
         "Default: BIRDENV_DSN, or else birdenv's own server.",
     ),
 ]
@@ -96,7 +96,7 @@ Private = Annotated[
 ]
 Parallel = Annotated[
     int,
-    typer.Option("--parallel", "-p", min=1, help="Number of episodes played at the same time."),
+    typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time."),
 ]
 Seed = Annotated[
     int, typer.Option("--seed", help="Random seed. The same seed and moves give an identical runs.jsonl.")

@@ -28,10 +28,10 @@ CULPRITS: Final[dict[Class, Culprit]] = {
     "benchmark": "benchmark",
 }
 TITLES: Final[dict[Class, str]] = {
-    "never asked": "the agent never asked about a point that its SQL gets wrong",
-    "not used": "the agent was told the point, and did not use it",
-    "wrong SQL": "the agent knew everything, and its SQL is wrong",
-    "misled": "the agent asked, and was refused or told something else",
+    "never asked": "the agent never asked about an ambiguous term that its SQL gets wrong",
+    "not used": "the agent did not use an explanation that the user gave",
+    "wrong SQL": "the agent knew all meanings, but its SQL is wrong",
+    "misled": "the user refused to explain a term, or explained it wrongly",
     "benchmark": "the annotation does not lead to the gold SQL, or the gold fails",
 }
 

@@ -230,12 +230,12 @@ class RunEpisodes:
         if "db_dir" not in config:
             return None
         if not any(self.run.private):
-            self.notes.append("private.jsonl is missing: results cannot be compared with the gold's.")
+            self.notes.append("private.jsonl is missing, so results cannot be compared with gold results.")
             return None
         try:
-            source = source_of(config, place_of(config, "db_dir", "the same place as before", None))
+            source = source_of(config, place_of(config, "db_dir", None, None))
         except BirdenvError:
-            self.notes.append("The databases are missing: results cannot be compared with the gold's.")
+            self.notes.append("The databases are missing, so results cannot be compared with gold results.")
             return None
         self._stack.callback(source.close)
         return ExGrader(source, limits_of(config))
@@ -247,7 +247,7 @@ class RunEpisodes:
         try:
             arena = self._stack.enter_context(arena_of(self.run.config))
         except BirdenvError:
-            self.notes.append("The tasks are missing: the open terms of the requests are not known.")
+            self.notes.append("The task file is missing, so the ambiguous terms in the requests are unknown.")
             return None
         return arena if has_user_to_blame(arena) else None
 

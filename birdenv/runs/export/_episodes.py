@@ -201,8 +201,8 @@ def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     if "db_dir" not in fields and "data_dir" not in fields:
         stored = {name: config[name] for name in fields if config.get(name) is not None}
         return stored | ({"scenarios": config.get("data_file")} if "scenarios" in fields else {})
-    data = str(place_of(config, "data_file", "the same place as before", None))
-    databases = str(place_of(config, "db_dir", "the same place as before", None))
+    data = str(place_of(config, "data_file", None, None))
+    databases = str(place_of(config, "db_dir", None, None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
     told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect", "today")
     settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}

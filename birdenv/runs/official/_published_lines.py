@@ -120,7 +120,7 @@ def read_rows(
             rows[name] = keep(record)
         except ValueError as error:
             raise InputError(f"{path}: line {number} ({name}): {error}") from None
-    notes.about(twice, f"{path.name}: several lines for one task, of which the last counts")
+    notes.about(twice, f"{path.name}: several lines for a task, the last of which was used")
     return rows
 
 

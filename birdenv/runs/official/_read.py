@@ -83,9 +83,9 @@ def read_adk_file(path: Path) -> OfficialResults:
         passes = frozenset((phase, attempt) for phase, attempt in enumerate(attempts, 1) if attempt)
         followed: FollowUpKind = "graded" if result.get("has_follow_up") else "none"
         standings[name] = EpisodeScore(name, "completed", passes, followed, _groups(name, result))
-    notes.about(twice, "several results for one task, of which the last counts")
-    notes.about(crashed, "crashed, counted as failed in N")
-    notes.about(odd, "the reward does not fit the phases passed; replaced by the lowest that they can earn")
+    notes.about(twice, "several results for a task, the last of which was used")
+    notes.about(crashed, "the episode crashed and counts as failed")
+    notes.about(odd, "the reward contradicts the passed phases; replaced by the lowest possible reward")
     return OfficialResults(tuple(standings.values()), tuple(notes.lines))
 
 
@@ -206,7 +206,7 @@ def read_stage_folder(folder: Path) -> OfficialResults:
         )
     for name, rows in found.items():
         if rows is None:
-            notes.add(f"{name} is missing: no task counts as passed at that stage")
+            notes.add(f"{name} is missing, so no task counts as passed at that stage")
     submitted = read_rows(folder / _SUBMITTED, notes, record_groups) or {}
     stages = [rows or {} for rows in found.values()]
     names = list(dict.fromkeys([*first, *submitted]))
@@ -237,16 +237,16 @@ def _note(
 ) -> None:
     """Add notes about what the counts do not show."""
     first, debug, follow_up, follow_up_debug = stages
-    notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
+    notes.about([n for n in tasks if n not in first], f"{_FIRST} has no verdict, which counts as failed")
     strange = {**debug, **follow_up, **follow_up_debug}.keys() - tasks.keys()
-    notes.about(sorted(strange), f"not in {_FIRST}, left out")
+    notes.about(sorted(strange), f"the task is not in {_FIRST} and was left out")
     through = {name for name, task in tasks.items() if task.passes}
     ungated = [n for n in tasks if n not in through and (n in follow_up or n in follow_up_debug)]
-    notes.about(ungated, "a follow-up although phase 1 failed, not counted")
+    notes.about(ungated, "there is a follow-up although phase 1 failed; the follow-up does not count")
     again = [n for n, task in tasks.items() if _passed(task.first) and task.debug and not task.debug.passed]
-    notes.about(again, f"passed at once, failed again in {_DEBUG}; counted as passed")
+    notes.about(again, f"the first attempt passed but {_DEBUG} has a failure; the task counts as passed")
     faults = [n for n, task in tasks.items() if task.status == "infra_error" and n in first]
-    notes.about(faults, "a fault of the machine or the database, counted as failed in N")
+    notes.about(faults, "the machine or the database was at fault, but the task counts as failed")
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
@@ -273,5 +273,5 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) ->
         if name in tasks and any(number in row.questions for row in tasks[name].rows)
     )
     if count[""]:
-        notes.add(f"{file.name}: {counted(count[''], 'answer')} without one of the three calls")
+        notes.add(f"{file.name}: {counted(count[''], 'answer')} of the user without any of the three calls")
     return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}

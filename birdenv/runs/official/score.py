@@ -67,7 +67,7 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
         standings.append(EpisodeScore(name, run["status"], passes, run["follow_up"], groups.get(name, {})))
     notes = PublishedNotes([str(each.message) for each in told])
     silent = [run["instance_id"] for run in played.records if run["status"] == "no_submission"]
-    notes.about(silent, "no SQL of the task is in the files, counted as failed")
+    notes.about(silent, "the files contain no SQL for the task, which counts as failed")
     return OfficialScore(path, OfficialResults(tuple(standings), tuple(notes.lines)))
 
 
@@ -168,10 +168,10 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     strange = sorted(found.keys() - groups.keys())
     if strange:
         raise InputError(
-            f"{where}: {strange[0]} is not among the tasks of --data; give the task file of these results"
+            f"{where}: {strange[0]} is not among the tasks in --data; give the task file for these results"
         )
     notes = PublishedNotes(list(results.notes))
-    notes.about([n for n in groups if n not in found], "no result for a task of --data, counted as failed")
+    notes.about([n for n in groups if n not in found], "a task in --data has no result and counts as failed")
     standings = tuple(
         replace(found[name], groups=of)
         if name in found

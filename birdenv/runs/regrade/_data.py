@@ -81,13 +81,13 @@ def _overspent(run: Mapping[str, Any]) -> bool:
     return bool(round(10 * spent) > 10 * run["budget"])
 
 
-def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
+def place_of(config: Mapping[str, Any], key: str, option: str | None, given: Path | None) -> Path:
     """Return the path `given` or, if that is None, the path in the run's configuration.
 
     Args:
         config: the run's configuration.
         key: the configuration field that contains the path.
-        option: the command-line option that the error message suggests.
+        option: the command-line option that the error message suggests; None if there is no such option.
         given: the path that overrides the configuration; None to use the configuration.
 
     Raises:
@@ -97,7 +97,8 @@ def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | Non
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        raise InputError(f"the run's {key} ({path}) no longer exists; give its new place with {option}")
+        advice = f"give its new path with {option}" if option else "move it back to this path"
+        raise InputError(f"the run's {key} ({path}) no longer exists; {advice}")
     return path
 
 

@@ -21,9 +21,9 @@ _ROWS: Final = {
     "a-interact": (("Phase 1", "phase_1", "tasks"), ("Phase 2", "phase_2", "followed")),
 }
 _CUT_SHORT: Final = (
-    "Cut short: under that profile the episode would continue beyond the recorded dialogue (with another\n"
-    "attempt or phase 2, after another verdict). What the agent would have done is unknown and counts as\n"
-    "not passed, so the profile's figures are lower bounds."
+    "Cut short: under that profile, the verdict is different and the episode would continue beyond the\n"
+    "recorded dialogue, with a further attempt or phase 2. The outcome is unknown and counts as not passed,\n"
+    "so the profile's figures are lower bounds."
 )
 
 

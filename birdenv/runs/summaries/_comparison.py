@@ -229,7 +229,7 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     if len(common) < len(everywhere):
         unrated = len(everywhere) - len(common)
         why = "no gold, broken" if all(run.finished for run in runs) else "no gold, broken, not yet played"
-        notes.append(f"Left out: {counted(unrated, 'common task')}, not rated ({why}) in one of the runs")
+        notes.append(f"Left out: {counted(unrated, 'common task')} not rated ({why}) in at least one run")
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 

@@ -58,7 +58,7 @@ def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
         used: the estimates of the usage measures.
         episodes: the number of all episodes, including episodes with unknown usage.
     """
-    lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
+    lines = [f"{'Usage, as reported by the agent':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
         mean = "-" if of.value is None else f"{of.value:.6f}" if money else in_digits(of.value).strip()

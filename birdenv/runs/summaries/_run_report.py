@@ -288,7 +288,7 @@ def method_notes(databases: int) -> list[str]:
     if databases == 1:
         lines.append("There is only one database, so there is no interval over databases.")
     elif 0 < databases < FEW_DATABASES:
-        lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
+        lines.append(f"Intervals over only {databases} databases are rough and too narrow.")
     return lines
 
 

@@ -227,15 +227,15 @@ def leaks_text(leaks: Leaks, most: int = 10) -> str:
     """Return the measurement as text, with at most `most` examples of what the user revealed."""
     lines = [
         f"seed {leaks.seed}",
-        f"annotated points revealed to vague questions: {leaks.points_told} of {leaks.points} "
-        f"in {leaks.tasks} tasks with two or more (at most 0)",
-        f"parts of the gold SQL revealed to the same questions: {leaks.parts_told} of {leaks.parts} "
+        f"annotated points revealed in reply to vague questions: {leaks.points_told} of {leaks.points}, "
+        f"in {leaks.tasks} tasks with two or more points (at most 0)",
+        f"parts of the gold SQL revealed in reply to these questions: {leaks.parts_told} of {leaks.parts} "
         "(at most 10 %)",
     ]
     if leaks.oracle is not None:
         lines.append(
-            f"columns distinguished: balanced accuracy {leaks.oracle:.3f} over {leaks.column_questions} "
-            "questions (at most 0.55)"
+            f"balanced accuracy of recognising the gold SQL's columns: {leaks.oracle:.3f} over "
+            f"{leaks.column_questions} questions (at most 0.55)"
         )
     lines += [f"  {task}: {question}\n      {text}" for task, question, text in leaks.examples[:most]]
     return "\n".join([*lines, leaks.noted] if leaks.noted else lines)

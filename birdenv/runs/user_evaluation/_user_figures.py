@@ -100,11 +100,11 @@ def readability_text(found: Readability) -> str:
         return "no answer has content"
     lines = [f"readability of {found.answers} answers with content"]
     for name, count in (
-        ("with an identifier of the schema", found.identifiers),
-        ("with a path into JSON", found.paths),
-        ("with operators of SQL", found.signs),
-        ("with a part of a name, not a word", found.non_words),
-        ("with a type (as a decimal number)", found.casts),
+        ("with an identifier from the schema", found.identifiers),
+        ("with a JSON path", found.paths),
+        ("with SQL operators", found.signs),
+        ("with part of an identifier (no word)", found.non_words),
+        ('with a type ("as a decimal number")', found.casts),
         (f"with more than {_MOST_WORDS} words", found.long),
     ):
         lines.append(f"  {name:<38} {count:>5} {100 * count / found.answers:>7.1f} %")
@@ -177,8 +177,8 @@ def _confusion(judged: Sequence[Judged]) -> str:
     stopped = sum(bool(one.heard.guard) for one in judged)
     lines += [
         "",
-        f"answered what should be refused: {_share(told, len(refusals))}",
-        f"answers that the leak guard stopped: {_share(stopped, len(judged))}",
+        f"questions answered that should be refused: {_share(told, len(refusals))}",
+        f"answers stopped by the leak guard: {_share(stopped, len(judged))}",
     ]
     return "\n".join(lines)
 
@@ -261,7 +261,7 @@ def user_line(user: str) -> str:
         if "leaks" in kept:
             of = kept["leaks"]
             told = f"{of['points_told']} of {of['points']} points, {of['parts_told']} of {of['parts']} parts"
-            said.append(f"questions that name nothing revealed {told} of the SQL")
+            said.append(f"vague questions revealed {told} of the SQL")
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         said = []
     return f"User {user}, {'; '.join(said)}" if said else _not_measured(user)
