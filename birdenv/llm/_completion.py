@@ -55,7 +55,7 @@ class Completion:
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message in the form for the next request: with text and tool calls, but no reasoning.
+        """Return the message to include in the next request, with text and tool calls but no reasoning.
 
         Every tool call has an id, and its arguments are a JSON object as text. Arguments of any other type
         are wrapped in an object, because some servers reject them.

@@ -1,11 +1,11 @@
 """Run players that are not part of birdenv in child processes, which receive only public data.
 
 The player's module is imported only in the child. The parent sends contexts and views, and the child answers
-in JSON, so that it cannot run code in the parent. Up to 16 episodes share a child, each with its own thread
-and connection. Repeats of one task never share a child.
+in JSON, so the child cannot run code in the parent. Up to 16 episodes share a child, each with a separate
+thread and connection. Repeats of the same task never share a child.
 
-If a child dies, each of its episodes continues in a new child that it does not share. An episode fails only
-if the new child also dies.
+If a child dies, each of its episodes continues in a new, unshared child. An episode fails only if the new
+child also dies.
 
 This is not a sandbox: the child runs as the same user and can open the same files.
 """
@@ -36,7 +36,7 @@ class PlayerCrashError(BirdenvError):
 
 
 class MoveTimeoutError(PlayerCrashError):
-    """Raised if a player does not move in time. By then, the player's process has been ended."""
+    """Raised if a player does not move in time, after the player's process has been ended."""
 
 
 class _ChildDiedError(Exception):
@@ -48,7 +48,7 @@ class PlayerProcesses:
 
     Args:
         spec: the spec of the player.
-        move_timeout: the number of seconds that a move may take; None for no limit.
+        move_timeout: the time limit for a move in seconds; None for no limit.
     """
 
     def __init__(self, spec: PlayerSpec, move_timeout: float | None = None) -> None:
@@ -81,7 +81,7 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Free an episode's place in a child process. An unshared process is ended."""
+        """Free an episode's place in a child process, and end the process if it is not shared."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:

@@ -82,13 +82,13 @@ def run_episodes(
         resume: the folder of a run to continue; pass it instead of `output`.
         options: settings for players, keyed by name.
         progress: a function that is called after each episode with the episode's public record.
-        models: endpoints, budgets and recordings of language models.
+        models: the settings of the language models: endpoints, budgets and recordings.
         engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a
             `birdenv.engines.Engine`. All engines except threads need players that are specs.
         address: the address of a running Ray cluster; if None, Ray is started on this machine.
         shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
             parts.
-        episodes: the number of episodes to play, counted from the first; None for all.
+        episodes: the number of episodes to play, starting with the first; None for all.
         move_timeout: the time limit in seconds for a move by a player in a separate process; None for no
             limit.
         **settings: the game's settings, and the players for the other seats as arguments named after the

@@ -45,7 +45,7 @@ def run_folder(path: Path, *, started: bool = True) -> Path:
 
     Args:
         path: the path.
-        started: True to skip runs without episodes, unless all runs are without episodes.
+        started: True to skip runs that have no episodes, unless no run has any episodes.
 
     Raises:
         InputError: the path is not a run and contains no run, or the run folder contains links or special
@@ -130,7 +130,7 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder, which gets a record for each finished episode.
+    """A run folder. When an episode finishes, its records are appended to the folder's files.
 
     The records are in several JSONL files, called streams. Each record names its episode by `instance_id`,
     and by `repeat` if every task is played several times. An episode is finished when it has a record in
@@ -223,9 +223,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the public records of the episodes that do not need to be replayed, keyed by `episode_name`.
+        """Return the public records of the episodes that will not be played again, keyed by `episode_name`.
 
-        Episodes whose status says nothing about the agent, such as `infra_error`, have to be replayed.
+        Episodes whose status says nothing about the agent, such as `infra_error`, are played again.
         """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")

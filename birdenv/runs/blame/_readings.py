@@ -33,7 +33,7 @@ class Execution:
         grader: the grader that runs the SQL.
         job: the task and the profile to grade by.
         submission: the failed submission.
-        dialect: sqlglot's name of the SQL dialect.
+        dialect: sqlglot's name for the SQL dialect.
     """
 
     def __init__(self, grader: InteractGrader, job: GradingJob, submission: str, dialect: str) -> None:
@@ -43,8 +43,8 @@ class Execution:
     def has_right(self, snippet: str) -> bool:
         """Return whether the submission gets a snippet of the gold SQL right.
 
-        The snippet is right if it can be replaced in the gold SQL by an expression from the submission, and
-        the gold SQL is still correct.
+        The snippet is right if the gold SQL remains correct when its snippet is replaced by an expression
+        from the submission.
         """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
@@ -171,7 +171,7 @@ class RenamedExpression(NamedTuple):
 
     Attributes:
         sql: the rewritten expression.
-        is_alike: True if the expression shares a column with the snippet that it is compared with.
+        is_alike: True if the expression and the gold snippet have a column in common.
     """
 
     sql: str
@@ -203,7 +203,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
         submission: the submitted SQL.
         snippet: the snippet of the gold SQL.
         gold: the gold SQL, whose table aliases are used in the result.
-        dialect: sqlglot's name of the SQL dialect.
+        dialect: sqlglot's name for the SQL dialect.
     """
     from sqlglot import exp
 

@@ -99,7 +99,7 @@ class RunEpisodes:
         return str(verdict), float(record.get("reward") or 0)
 
     def shown(self, name: str) -> ShownEpisode:
-        """Return an episode in the form for display.
+        """Return the display data of an episode.
 
         Raises:
             InputError: the record of the episode is damaged.

@@ -1,4 +1,4 @@
-"""Data classes that describe an episode for display. `dataclasses.asdict` converts them for JSON."""
+"""Data classes for displaying episodes. `dataclasses.asdict` converts them to JSON data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def result_table(result: QueryResult) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """A move or other event in a dialogue, in the form for display.
+    """The display data of a move or other event in a dialogue.
 
     Attributes:
         seat: the name of the seat that acted; `house` for an event caused by the game itself.
@@ -88,7 +88,7 @@ class OpenTerm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownEpisode:
-    """An episode in the form for display.
+    """The display data of an episode.
 
     Attributes:
         name: the name of the episode in the run.

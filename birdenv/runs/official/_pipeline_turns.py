@@ -33,12 +33,12 @@ class StageExchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemTurn:
-    """A turn of the system.
+    """A move by the system and, if the move is a question, the user's answer.
 
     Attributes:
         prompt: the whole conversation up to the system's move.
         prediction: the system's move in the pipeline's markup.
-        user: the exchanges with the user's two stages; empty if the move is not a question that was answered.
+        user: the exchanges with the user's two stages; empty unless the move is a question that was answered.
         call: the user's classification of the question: `labeled("term")`, `unlabeled("segment")`,
             `unanswerable()`, or birdenv's `unclear()`.
     """
@@ -54,7 +54,7 @@ class Handed:
     """An attempt at a phase.
 
     Attributes:
-        turn: the number of the attempt's turn, from 1.
+        turn: the turn in which the attempt was made, counted from 1.
         sql: the submitted SQL; None for an attempt without a submission.
         status: the verdict on the attempt.
         reason: the reason why the attempt failed. It is private, because it may quote the gold SQL.

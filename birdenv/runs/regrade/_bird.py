@@ -125,7 +125,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Describe the old and new EX, and the episodes in which they differ.
+    """Return the old and new EX, and the episodes in which they differ, as text.
 
     If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """

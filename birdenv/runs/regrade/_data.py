@@ -116,7 +116,7 @@ def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
 def check_unchanged(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str], allowed: bool
 ) -> list[str]:
-    """Describe the data that have changed since the run, one entry for each change.
+    """Return a description of each change in the data since the run.
 
     Raises:
         InputError: data have changed, and `allowed` is false.
@@ -133,7 +133,7 @@ def check_unchanged(
 def changes_since(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str]
 ) -> list[str]:
-    """Describe the data whose digests differ from those in `config.json`, one entry for each change."""
+    """Return a description of each part of the data whose digest differs from that in `config.json`."""
     changes = []
     if file_digest(data_file) != config.get("data_sha256"):
         changes.append(f"the task file {data_file}")

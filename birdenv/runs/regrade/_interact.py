@@ -101,7 +101,7 @@ class Regrade:
             name.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
-        played_profile: the profile that the run was played under.
+        played_profile: the profile under which the run was played.
         fail_doubtful: True if passes that the grader flagged as doubtful were graded as failures.
         submissions: the number of submissions.
         left_out: the episodes whose task is no longer in the task file.
@@ -156,7 +156,7 @@ def regrade_interact(
         allow_changed: True to grade even if data have changed since the run.
         fail_doubtful: True to fail passes that the grader flags as doubtful under the profile `strict`.
             Implied if the run was played with this setting.
-        parallel: number of episodes graded at the same time.
+        parallel: the number of episodes to grade at the same time.
 
     Raises:
         InputError: data are missing, or have changed and `allow_changed` is false.

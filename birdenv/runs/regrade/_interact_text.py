@@ -28,7 +28,7 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Describe the metrics and the disagreements.
+    """Return the metrics and the disagreements as text.
 
     If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """

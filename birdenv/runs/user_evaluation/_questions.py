@@ -34,7 +34,7 @@ class HeardAnswer:
     """The user's answer to a question, with details from the private log.
 
     Attributes:
-        text: the answer in the form that the agent sees.
+        text: the answer as shown to the agent.
         call: the user's classification of the question.
         target: the term or segment that the user took the question to be about.
         guard: the reason why the leak guard stopped the answer; empty if it did not.
