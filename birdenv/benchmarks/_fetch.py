@@ -237,7 +237,7 @@ def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
 def _inside(name: str, called: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or any(letter in name for letter in "\\:\0"):
-        raise InputError(f"{called} was not unpacked: the path {name!r} leads outside the folder")
+        raise InputError(f"{called} contains the path {name!r}, which leads outside the folder")
     return path
 
 

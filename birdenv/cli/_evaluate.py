@@ -263,17 +263,17 @@ def evaluate(
 
     EM (exact match) compares the text of two queries, ESM (execution match) the rows that they return.
 
-    Reads gold.txt and preds.txt, with a query on each line (or pairs.jsonl if it exists), and writes
-    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. `birdenv bird --export-pairs`
-    makes such a folder. The run folder of `birdenv bird` works, too; its databases are used if --db is left
-    out.
+    Reads gold.txt and preds.txt, which have a query on each line, or pairs.jsonl if it exists. Writes
+    eval/details.jsonl, eval/eval_summary.json and eval/canon/ to the same folder. `birdenv bird
+    --export-pairs` creates such a folder. RUN can also be a run folder of `birdenv bird`, whose databases are
+    used by default.
 
     EM levels: strict compares the text as it is; conservative ignores comments, spacing and the case of
-    keywords; folded also ignores the case and needless quotes of names.
+    keywords; folded also ignores the case of names and unnecessary quotes around them.
 
-    The SQL is read as SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
+    The SQL dialect is SQLite's unless --dsn or --dialect postgres is given.
 
-    Exit code 3: the database cannot be reached.
+    The exit code is 3 if the database cannot be reached.
 
     Example: birdenv evaluate run/run_20250908_001148 --db dev_databases
     """

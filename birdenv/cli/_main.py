@@ -1,4 +1,4 @@
-"""Declare the commands, and run them from an entry point that reports an error in one line."""
+"""Declare the commands, and define the entry point, which reports any error in one line."""
 
 from __future__ import annotations
 

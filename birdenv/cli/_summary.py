@@ -130,10 +130,11 @@ def blame(
 ) -> None:
     """Find out who caused the failures of a run.
 
-    Checks each failed episode of c-Interact or a-Interact: did the agent ask about every ambiguous term, did
-    the user answer, does the answer agree with the annotation, and does the submitted SQL use the answer?
+    Checks, for each failed episode of c-Interact or a-Interact, whether the agent asked about every ambiguous
+    term, whether the user answered, whether the answer agrees with the annotation, and whether the submitted
+    SQL uses the answer.
 
-    The output quotes terms of the annotation: do not show it to agents.
+    The output quotes annotated terms, so do not show it to agents.
 
     Example: birdenv blame results/never-asks+rule-c-interact --episodes
     """
@@ -256,9 +257,9 @@ def merge(
 ) -> None:
     """Merge the parts of a run that was played with --shard.
 
-    The result is byte for byte the run folder that a single machine would have made, except for durations
-    and for engine, workers and command in config.json. All parts must have the same settings, data and code,
-    and each episode must be in exactly one part. Official files are not merged.
+    The result is byte for byte identical to the run folder that a single machine would have written, except
+    for durations and for the engine, workers and command in config.json. All parts must have the same
+    settings, data and code, and each episode must be in exactly one part. Official files are not merged.
 
     Example: birdenv merge parts/*/latest -o results/whole
     """

@@ -76,7 +76,7 @@ def evaluate(
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
-    """Ask a user questions with known answers, each in an episode of its own.
+    """Ask a user questions with known answers, each in a separate episode.
 
     Questions about tasks that are not in the folder are left out. If the user is a language model, its
     endpoint and key are read from the environment or from .env, as in runs.
@@ -131,9 +131,9 @@ def leak(
 ) -> None:
     """Ask a user vague questions and questions about columns, and measure what it reveals.
 
-    The questions are drawn from a grammar, with a new seed each time unless --seed is given. Exit code 1 if
-    the user reveals too much: an annotated point of a task with several points, more than 10% of the parts of
-    the gold SQL, or which columns the gold SQL uses.
+    The questions are drawn from a grammar, with a new seed each time unless --seed is given. The exit code is
+    1 if the user reveals too much: an annotated point of a task with several points, more than 10% of the
+    parts of the gold SQL, or which columns the gold SQL uses.
     """
     folder = None if data_dir is None else str(data_dir)
     models = choices(context).models

@@ -67,7 +67,7 @@ class PlayerProcesses:
         return ForeignPlayer(self, context)
 
     def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
-        """Return a child process that can take an additional episode; if `alone` is true, an unshared one."""
+        """Return a child process with room for an episode. If `alone` is true, the process is not shared."""
         with self._lock:
             self._children = [child for child in self._children if child.is_alive]
             for child in () if alone else self._children:

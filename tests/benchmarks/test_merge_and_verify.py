@@ -166,7 +166,7 @@ def test_partial_counts_tasks_without_gold(tmp_path: Path) -> None:
 def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
     report = verify(tmp_path, MANAGEMENT | {"instance_id": "club_9"})
     assert report.passed
-    assert "without `_M_` in its id" in str(report.warnings[0])
+    assert "the id lacks `_M_`" in str(report.warnings[0])
 
 
 def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ class Family:
         database: the id of the database.
         entity: the entity that the request is about.
         points: the vague parts of the request: first the traits, then the measure if the request has one.
-        fixed: an adjective with a single meaning, with its SQL condition; None if there is no such adjective.
+        fixed: an adjective with a single meaning, and its SQL condition; None if the request has none.
         change: for a Management family, the wording of the change and its SET clause; None for a Query
             family.
     """

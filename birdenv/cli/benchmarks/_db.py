@@ -48,7 +48,7 @@ Expect = Annotated[
 
 @app.command()
 def status(dsn: Dsn = None) -> None:
-    """Show which server is used and which databases it has (starts birdenv's own server if needed)."""
+    """Show the server in use and its databases. Starts birdenv's own server if necessary."""
     from birdenv.databases.postgres import Cluster, leftovers, templates
 
     with _server(dsn) as server:
@@ -90,8 +90,8 @@ def _counted(beside: Sequence[Leftover]) -> str:
 def clean(dsn: Dsn = None) -> None:
     """Remove birdenv's databases and roles that no running process uses. Loaded databases stay.
 
-    Removes what killed processes left behind, and the copies that runs share. The next run that needs a copy
-    creates it again.
+    This includes the leftovers of killed processes, and the copies that runs share. The next run that needs a
+    copy creates it again.
     """
     from birdenv.databases.postgres import leftovers, remove_leftovers
 
@@ -152,7 +152,7 @@ def load(
 
     A database becomes available once all its tables are loaded and counted. If loading a database fails, its
     name is printed and nothing of it remains on the server. Databases that are already loaded are skipped.
-    Exit code 1 if a database could not be loaded.
+    The exit code is 1 if a database could not be loaded.
     """
     jobs = _jobs(path, from_sqlite)
     chosen = _chosen(list(jobs), names)
@@ -182,9 +182,9 @@ def verify(
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Count the rows of every loaded table; compare with the counts at loading and with --expect.
+    """Count the rows of every loaded table, and compare them with the counts at loading and with --expect.
 
-    Exit code 0 if all counts agree, 1 if not.
+    The exit code is 0 if all counts agree, and 1 otherwise.
     """
     from birdenv.databases.postgres import templates
 

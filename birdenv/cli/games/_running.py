@@ -85,7 +85,7 @@ def run_game(
     changes: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Play a run or resume it, print its summary and the path of its folder, and return the folder.
+    """Play or resume a run, print the summary and the path of the run folder, and return the folder.
 
     Args:
         arena: the game.
