@@ -45,7 +45,7 @@ class Difference:
 
     Attributes:
         measure: the measure on which the runs are compared.
-        run: the index of the later run; the first run has 0.
+        run: the index of the later run, from 1; the first run has the index 0.
         value: the mean of the later run minus the mean of the first run.
         over_tasks: the confidence interval of `value` over tasks; None if the values do not vary.
         over_databases: the bootstrap interval of `value` over databases; None if the values do not vary.
