@@ -43,7 +43,7 @@ def check_names(settings: type[BaseModel], owner: str, values: Mapping[str, Any]
     for name in values:
         if name not in settings.model_fields:
             known = ", ".join(settings.model_fields)
-            raise InputError(f"{owner} has no setting {name!r}; its settings: {known}")
+            raise InputError(f"{owner} has no setting {name!r}; its settings are {known}")
 
 
 def _setting_error(fields: Mapping[str, FieldInfo], error: ValidationError) -> InputError:

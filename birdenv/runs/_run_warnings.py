@@ -60,12 +60,12 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
         (failed, "ended early and counted as failed"),
-        (void, "ended early with an error of another seat's player, not counted"),
-        (lost, "ended early because the infrastructure failed, not counted"),
+        (void, "ended early with an error of another seat's player and did not count"),
+        (lost, "ended early because the infrastructure failed and did not count"),
     ):
         if found:
             first, count = found[0], counted(len(found), "episode")
-            lines.append(f"{count} {what}. The first, {name_of(first)}: {first['error']}")
+            lines.append(f"{count} {what}. The first is {name_of(first)}: {first['error']}")
     seat = arena.game.seats[arena.game.evaluated]
     moves = [
         (run, event)

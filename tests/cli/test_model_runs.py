@@ -149,7 +149,7 @@ def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
     dialogues = tuple(broken if each is task else each for each in demo_answers.dialogues)
     with serve(ServerScript(dialogues=dialogues)) as running:
         ran = birdenv(*run_with(running, tmp_path))
-        assert ran.code == 3 and "not counted" in ran.err and "answered 400: 'No.'" in ran.err
+        assert ran.code == 3 and "did not count" in ran.err and "answered 400: 'No.'" in ran.err
         overall = json.loads((newest(tmp_path) / "overall.json").read_text())
         assert overall["status"] == {"completed": 3, "infra_error": 1}
         assert overall["figures"]["reward"]["value"] == 1.0

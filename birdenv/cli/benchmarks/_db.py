@@ -88,7 +88,7 @@ def _counted(beside: Sequence[Leftover]) -> str:
 
 @app.command()
 def clean(dsn: Dsn = None) -> None:
-    """Remove birdenv's databases and roles that no running process uses. Loaded databases stay.
+    """Remove birdenv's databases and roles that no running process uses. Loaded databases are kept.
 
     This includes the leftovers of killed processes, and the copies that runs share. The next run that needs a
     copy creates it again.
@@ -122,7 +122,7 @@ def stop(
         bool, typer.Option("--force", help="Stop it even if other processes are using it.")
     ] = False,
 ) -> None:
-    """Stop birdenv's own server. Loaded databases stay, and the next command that needs it starts it."""
+    """Stop birdenv's own server, which starts again when a command needs it. Loaded databases are kept."""
     print("Stopped." if _own().stop(force) else "The server was not running.")
 
 
