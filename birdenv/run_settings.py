@@ -72,7 +72,7 @@ class RunSettings(CheckedSettings):
         return value
 
     def config(self) -> dict[str, Any]:
-        """Return the settings as `config.json` records them.
+        """Return the settings to record in `config.json`.
 
         Raises:
             InputError: a prompt file cannot be read.

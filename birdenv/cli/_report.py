@@ -1,4 +1,4 @@
-"""`birdenv report`: one HTML file about runs. `birdenv view`: live pages about the runs in a folder."""
+"""`birdenv report`: write an HTML file about runs. `birdenv view`: serve live pages about runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`birdenv summary`, `compare`, `blame` and `runs`: the figures of runs; `birdenv merge`: join parts."""
+"""`birdenv summary`, `compare`, `blame`, `runs` and `merge`: summarise, compare, list and merge runs."""
 
 from __future__ import annotations
 

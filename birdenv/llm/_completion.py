@@ -92,7 +92,7 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call, or an id made from `number` if the call has none."""
+    """Return the id of a tool call; if the call has no id, return an id that contains `number`."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 

@@ -156,15 +156,14 @@ class Ledger:
             account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
 
     def trouble(self, role: Role, kind: str) -> None:
-        """Add a failed request to the account of a role."""
+        """Count a failed request for a role."""
         with self._lock:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if a budget does not allow any more calls.
+        """Raise `BudgetSpentError` if a budget is spent, or if most answers do not report their usage.
 
-        Calls in progress are not counted. The error is also raised if most answers do not report their usage,
-        because then no budget can be enforced.
+        Without reported usage, no budget can be enforced. Calls in progress are not counted.
         """
         cost, tokens = self.totals()
         budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
@@ -182,7 +181,7 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return the total cost in US dollars and the total number of tokens so far, for the whole run."""
+        """Return the total cost of the run so far in US dollars, and the total number of tokens."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)

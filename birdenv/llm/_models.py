@@ -56,14 +56,14 @@ class Models:
         """Return an object that calls a model for one seat in one episode.
 
         Args:
-            role: the role of the seat, which decides which settings apply.
-            model: the name of the model in the player's spec; if it is empty, the settings name the model.
+            role: the role of the seat, which determines the settings to use.
+            model: the name of the model in the player's spec; empty to use the model named in the settings.
             scope: the task, the episode number and the seat, such as `library_1/0/system`.
             seed: the seed that is sent with every request; None for no seed.
 
         Raises:
-            InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a call
-                file is damaged.
+            InputError: the model, the key or the URL is missing, or the price that `max_cost` requires; or a
+                call file is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)

@@ -264,7 +264,7 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """One seat's dialogue in one episode, as its model saw it.
+    """A dialogue in one episode, from the perspective of one seat's model.
 
     Attributes:
         messages: the chat messages, including the model's last answer.

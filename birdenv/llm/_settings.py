@@ -1,4 +1,4 @@
-"""Model settings, which come from options, the environment, or a `.env` file."""
+"""Settings for language models, from options, environment variables or a `.env` file."""
 
 from __future__ import annotations
 

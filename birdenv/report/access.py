@@ -56,7 +56,7 @@ class Doors:
         return _dumped(self._people, person)
 
     def person(self, token: str | None) -> str | None:
-        """Return the id of the person in a cookie's value, or None if the value is missing or forged."""
+        """Return the id of the person whose cookie has the value `token`; None if it is missing or forged."""
         return _loaded(self._people, token)
 
     def form(self, person: str) -> str:

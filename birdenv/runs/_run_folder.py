@@ -86,7 +86,7 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Return the folder name for runs with the given players, game and data.
+    """Return the name of the folder for runs with the given players, game and data.
 
     The name is short and valid on every file system. A path in a player's spec is shortened to the file name.
     If a spec had to be changed, the first eight digits of its SHA-256 are added, so that different players
@@ -95,7 +95,7 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
     Args:
         players: the players' specs, in the order of the seats.
         game: the name of the game.
-        data: the names of the data, as from `data_name`.
+        data: the result of `data_name`.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
     ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')

@@ -135,7 +135,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return the content of `config.json`: everything that the run's records depend on."""
+        """Return the content of `config.json`, which includes all settings that affect the run's records."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
@@ -191,7 +191,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
         resume: True if the run is resumed.
 
     Returns:
-        Warnings for the user, for example that birdenv's code has changed.
+        Warnings to show to the user, for example that birdenv's code has changed.
 
     Raises:
         InputError: a setting that must stay the same has changed; the message names it.

@@ -33,10 +33,9 @@ class RunWarnings:
     Attributes:
         lines: a line for each warning.
         broken: the number of episodes that ended with an error.
-        lost: the number of episodes that ended with an error because of the machine, a server or a model
-            endpoint.
-        is_void: True if the run says nothing about the agent: all episodes ended with an error, or the agent
-            never answered.
+        lost: the number of these episodes in which the machine, a server or a model endpoint was at fault.
+        is_void: True if the run says nothing about the agent, because all episodes ended with an error or the
+            agent never answered.
     """
 
     lines: tuple[str, ...]

@@ -179,7 +179,7 @@ class Work:
     __call__ = play
 
     def lost(self, job: Job, why: str) -> JobResult:
-        """Return the result of a job that could not be played, for the reason `why`.
+        """Return the result of a job that could not be played. `why` is the reason.
 
         Call this only in the run's process.
         """

@@ -194,8 +194,8 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     """Read the results from a folder `results/patience_<p>/<model>`, or from a run's `private_official`.
 
     Raises:
-        InputError: the first stage was not evaluated, or a line is damaged (other than an incomplete last
-            line) or has no verdict.
+        InputError: the first stage was not evaluated; or a line has no verdict or is damaged, other than an
+            incomplete last line.
     """
     notes = PublishedNotes()
     found = {name: read_results(folder / name, notes) for name in _FILES}

@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """Return the episodes whose new EX, by either rule, differs from the recorded value."""
+        """Return the episodes whose new EX differs from the recorded EX, by either rule."""
         return [
             name
             for name, now in self.now.items()

@@ -188,7 +188,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the run's settings that the game includes in summaries, keyed by name."""
+        """Return the run's settings, keyed by name, that the game selects for summaries."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 

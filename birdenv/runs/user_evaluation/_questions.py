@@ -101,7 +101,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, the user's answer to it, and how the answer was judged."""
+    """A question, the user's answer, and the outcome of judging the answer."""
 
     question: UserQuestion
     heard: HeardAnswer
