@@ -41,7 +41,7 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except UnicodeEncodeError as error:
         held = ascii(error.object[error.start])
         raise InputError(f"{path}: cannot be {done}: UTF-8 cannot encode {held}{hint}") from None

@@ -89,7 +89,7 @@ def evaluate(
     with make_game("c-interact", data_dir=folder, user=user) as arena:
         there = [question for question in asked if question.instance_id in arena.ids]
         if not there:
-            raise InputError(f"{file} has no question about a task of this game")
+            raise InputError(f"{file} contains no question about a task in this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are about other tasks and are left out")
 

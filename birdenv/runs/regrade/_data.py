@@ -56,7 +56,7 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
         ]
         ended = "budget" in run and _overspent(run)
     except (AttributeError, KeyError, TypeError):
-        raise InputError(f"{where}: not the record of an episode of BIRD-Interact") from None
+        raise InputError(f"{where}: this is not the record of a BIRD-Interact episode") from None
     if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
         raise InputError(
             f"{where}: the transcript has {len(texts)} submissions, which contradicts the recorded attempts"
