@@ -126,7 +126,7 @@ class Models:
             role: the role, which determines the endpoint.
             key: the key under which the call is recorded.
             body: the body of the request.
-            entry: the request in the form to record.
+            entry: the request as it will be recorded.
             thoughts: the reasoning from each earlier answer in the dialogue.
 
         Raises:

@@ -305,7 +305,7 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of the messages in the last of the given calls, and the raw text of the answer.
+    """Return the text of all messages in the last given call, and the raw text of the answer.
 
     Args:
         calls: the call file.

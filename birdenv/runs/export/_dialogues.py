@@ -52,7 +52,7 @@ def dialogue_folder(path: Path) -> DialogueFolder | None:
 def whole_dialogues(
     folder: Path, form: DialogueFormat, min_reward: float | None = None
 ) -> Iterable[Mapping[str, Any]]:
-    """Return the dialogues in a run folder, or in a folder that a plugin reads, as `dialogue_rows` does."""
+    """Return the dialogues in a run folder, a study folder, or any other folder that a plugin reads."""
     kind = dialogue_folder(folder)
     if kind is None:
         return dialogue_rows(run_folder(folder), form, min_reward)

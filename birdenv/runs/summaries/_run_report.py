@@ -250,7 +250,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return an empty line and a table that shows a measure for each group, with a chart of the intervals."""
+    """Return a table of a measure by group, with a chart of the intervals. The first line is empty."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
