@@ -301,7 +301,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the number of seconds in the `Retry-After` header; None if the header is missing or invalid."""
+    """Return the delay in seconds that `Retry-After` headers ask for; None if it is missing or invalid."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:
