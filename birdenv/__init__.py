@@ -1,7 +1,7 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
-Importing both this package and Gymnasium, in either order, registers `birdenv/CInteract-v0`,
-`birdenv/AInteract-v0`, `birdenv/BirdSql-v0` and other environments with Gymnasium. All other parts of birdenv
+Once this package and Gymnasium have both been imported, in either order, Gymnasium knows
+`birdenv/CInteract-v0`, `birdenv/AInteract-v0`, `birdenv/BirdSql-v0` and the other environments. Subpackages
 are imported on first use.
 """
 

@@ -14,10 +14,11 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class CheckedSettings(BaseModel):
-    """Frozen settings that are checked as they are made.
+    """Base class for frozen settings that are validated on creation.
 
     Raises:
-        InputError: a name or a value is not valid; the message lists the valid ones.
+        InputError: a setting is unknown or its value is invalid; the message lists the known settings or
+            allowed values.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,15 +35,15 @@ class CheckedSettings(BaseModel):
 
 
 def check_names(settings: type[BaseModel], owner: str, values: Mapping[str, Any]) -> None:
-    """Check that every name is the name of a setting.
+    """Check that every key in `values` is the name of a setting.
 
     Raises:
-        InputError: a name is unknown; the message lists the known names.
+        InputError: a key is unknown; the message names the `owner` and lists its settings.
     """
     for name in values:
         if name not in settings.model_fields:
             known = ", ".join(settings.model_fields)
-            raise InputError(f"{owner} has no setting {name!r}; its settings: {known}")
+            raise InputError(f"{owner} has no setting {name!r}; its settings are {known}")
 
 
 def _setting_error(fields: Mapping[str, FieldInfo], error: ValidationError) -> InputError:
@@ -72,7 +73,7 @@ def _what_is_allowed(field: FieldInfo) -> str:
 
 
 def bounds_in_words(field: FieldInfo) -> str:
-    """Return the bounds of a number in words, such as "from 0 to 100", or an empty string if it has none."""
+    """Describe the bounds of a numeric field, such as "from 0 to 100"; return "" if there are none."""
     bounds = {
         name: value
         for each in field.metadata
@@ -86,7 +87,7 @@ def bounds_in_words(field: FieldInfo) -> str:
 
 
 def read_as(model: type[M], record: Any, where: object) -> M:
-    """Validate a record from a file, and return it as an instance of `model`.
+    """Validate a record from a file and return it as an instance of `model`.
 
     Raises:
         InputError: a field is missing or wrong; the message begins with `where` and names the first such

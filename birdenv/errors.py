@@ -1,4 +1,4 @@
-"""The errors of birdenv, grouped by who is at fault.
+"""birdenv's exceptions, grouped by who is at fault.
 
 * Agent errors (bad SQL, malformed actions) are never exceptions. They are values, such as a `QueryError` or
   the status of a verdict. The protocol decides what they cost, and the episode continues.
@@ -6,8 +6,8 @@
   message as one line, and exits with code 2.
 * `BenchmarkError` is an error in the benchmark: gold SQL or set-up statements that do not run. It ends only
   the current episode.
-* `InfrastructureError` is an infrastructure failure: a server that is lost, full or unreachable. No SQL is to
-  blame, and a retry may help. The command line exits with code 3.
+* `InfrastructureError` means that a server is lost, full or unreachable. The SQL is not to blame, and a retry
+  may help. The command line exits with code 3.
 * `RunEndedError` ends the whole run. Finished episodes are kept.
 """
 
@@ -34,7 +34,7 @@ class SettingError(InputError):
 
     Args:
         name: the name of the setting.
-        why: the part of the message that directly follows the name.
+        why: the rest of the message, which directly follows the name.
     """
 
     def __init__(self, name: str, why: str) -> None:
@@ -64,7 +64,7 @@ class InfrastructureError(BirdenvError):
 
 
 class RunEndedError(InfrastructureError):
-    """The run has to end, because all remaining episodes would fail for the same reason.
+    """The run must stop, because all remaining episodes would fail for the same reason.
 
     Examples are a rejected API key, a spent budget and a full disk.
     """

@@ -1,6 +1,6 @@
-"""Read and write whole files. All errors are raised as `InputError`, with the name of the file.
+"""Read and write whole files. All errors are raised as `InputError` and name the file.
 
-In birdenv, only `parse_json` parses JSON, and only `write_text` and `write_bytes` write whole files.
+All of birdenv parses JSON with `parse_json`, and writes whole files with `write_text` or `write_bytes`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
     try:
         yield
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        raise InputError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except UnicodeEncodeError as error:
         held = ascii(error.object[error.start])
         raise InputError(f"{path}: cannot be {done}: UTF-8 cannot encode {held}{hint}") from None
@@ -73,7 +73,7 @@ def check_regular(path: Path) -> None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield each line of an untrusted file, with its number (from 1) and its line feed.
+    """Yield the number (from 1) and the bytes of each line in an untrusted file, including the line feed.
 
     Raises:
         InputError: the path is not a regular file, cannot be read, or has a line longer than 64 MiB.
@@ -111,7 +111,7 @@ def path_digest(path: Path) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Return the path of birdenv's cache, in `$XDG_CACHE_HOME` or `~/.cache`. It may not exist yet.
+    """Return the path of birdenv's cache, in `$XDG_CACHE_HOME` or `~/.cache`. The folder may not exist yet.
 
     Raises:
         RuntimeError: this user has no home directory.
@@ -122,7 +122,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return one SHA-256 digest of the paths and contents of all Python files in birdenv."""
+    """Return a single SHA-256 digest for the paths and contents of all Python files in birdenv."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -132,7 +132,7 @@ def code_digest() -> str:
 
 
 def file_identity(*paths: Path | None) -> Hashable:
-    """Return a value that changes when any of the files or folders changes. Their contents are not read."""
+    """Return a value that changes when a file or folder changes. The contents of files are not read."""
     found: list[Any] = []
     for path in paths:
         try:
@@ -174,7 +174,7 @@ def _is_input(path: Path) -> bool:
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
-    """Parse JSON text, and return its value.
+    """Parse JSON text and return the value.
 
     Args:
         text: the JSON text.
@@ -269,7 +269,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` that `write_text` would raise, as far as that can be predicted."""
+    """Raise `InputError` if a path is a folder, is inside a file, or lacks write permission."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -294,7 +294,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a whole binary file, in the same way as `write_text`."""
+    """Write a whole binary file. Atomicity, links and devices are handled as in `write_text`."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The settings of a run, which `run_episodes`, the command line, workers and `config.json` share."""
+"""The settings of a run, as used by `run_episodes`, the command line, workers and `config.json`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 
 
 class RunSettings(CheckedSettings):
-    """The settings of a run, not counting the settings of the game and its players.
+    """The settings of a run, excluding those of the game and its players.
 
-    Commands have an option for each field with a description. Workers receive all settings. Three fields have
-    no description:
+    Each field with a description is also a command-line option. The remaining fields are:
 
     Attributes:
         episodes: the number of episodes to play, starting with the first; None to play all episodes.
@@ -31,7 +30,7 @@ class RunSettings(CheckedSettings):
     parallel: Annotated[
         int,
         Option(("--parallel", "-p")),
-        Field(ge=1, description="Number of episodes played at the same time, over all workers."),
+        Field(ge=1, description="Number of episodes to play at the same time, over all workers."),
     ] = 1
     seed: Annotated[
         int, Field(description="Random seed. The same seed and moves give an identical runs.jsonl.")
@@ -43,7 +42,7 @@ class RunSettings(CheckedSettings):
         float | None,
         Field(
             ge=0.001,
-            description="Seconds that an agent or user in its own process may take for a move.",
+            description="Time limit in seconds for a move, if the player runs in a separate process.",
         ),
     ] = 3600.0
     engine: Annotated[
@@ -73,7 +72,7 @@ class RunSettings(CheckedSettings):
         return value
 
     def config(self) -> dict[str, Any]:
-        """Return the settings as `config.json` records them.
+        """Return the settings to record in `config.json`.
 
         Raises:
             InputError: a prompt file cannot be read.
@@ -103,7 +102,7 @@ class RunSettings(CheckedSettings):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if a shard of a run includes the episode with this index.
+    """Return True if a shard includes the episode with this index.
 
     Args:
         index: the index of the episode in the whole run, from 0.

@@ -1,8 +1,8 @@
-"""Download the public benchmarks from the places where their authors publish them.
+"""Download public benchmarks from the sites on which their authors publish them.
 
-The file `sources.json` in this folder lists these places, and the day on which each was last checked.
-Downloads are not trusted: nothing is written outside the target folder, no links are created, and an archive
-is unpacked completely or not at all, within size limits.
+The file `sources.json` in this folder lists the sites, and the day on which each address was last checked.
+Downloads are untrusted: nothing is written outside the target folder, no links are created, and an archive is
+unpacked completely or not at all, within size limits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Return a note for users: `address checked on DAY`, or `address not checked`."""
+    """Format the field `checked` of a place as `address checked on DAY` or `address not checked`."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -44,14 +44,14 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """A source for downloading a data set or part of it.
+    """A download site for a data set or part of a data set.
 
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set on the Hugging Face Hub).
         address: the address of the archive, or the name of the data set on the Hub.
-        has: a description of the files that the place offers.
-        checked: the day on which a download from this place was last tested, or `not checked`.
-        at_most_gb: the maximum size of the download in GB. A larger download is refused.
+        has: a description of the files that can be downloaded.
+        checked: the day on which the download was last tested, or `not checked`.
+        at_most_gb: the maximum size of the download in GB. Larger downloads are rejected.
         sha256: the SHA-256 digest of the archive; None if unknown.
     """
 
@@ -67,26 +67,26 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """A place with a data set's PostgreSQL dumps, which people have to download with a browser."""
+    """A site with a data set's PostgreSQL dumps, which have to be downloaded manually in a browser."""
 
     address: str
     checked: str
 
 
 class Published(_Record):
-    """A public benchmark.
+    """A public benchmark that birdenv can fetch.
 
     Attributes:
-        title: the name shown to people.
-        licence: the licence.
-        home: the home page address.
-        places: the places to download the benchmark from.
+        title: the name for display.
+        licence: the name of the licence.
+        home: the address of the home page.
+        places: the download sites.
         task_files: the possible names of the task file.
-        next: the command that runs the benchmark once it is downloaded.
-        dumps: the place that has the PostgreSQL dumps; None if there are none.
-        ground_truth: the subject line for an e-mail that asks the authors for the ground truth; None if the
-            ground truth is public.
-        seen: the digests of the files that birdenv was tested with, keyed by file name.
+        next: the command that plays the benchmark after the download.
+        dumps: the site with the PostgreSQL dumps; None if there are no dumps.
+        ground_truth: the subject line of the e-mail with which to request the ground truth from the authors;
+            None if the ground truth is public.
+        seen: the digests of the files with which birdenv was tested, keyed by file name.
     """
 
     title: str
@@ -115,8 +115,8 @@ def fetch_hub(place: Place, folder: Path) -> None:
 
     Raises:
         InfrastructureError: the Hub cannot be reached, or the download is damaged.
-        InputError: the library is missing, the data set is too large, or a file name points outside the
-            folder.
+        InputError: the library `huggingface_hub` is missing, the data set is too large, or a file name points
+            outside the folder.
     """
     try:
         from huggingface_hub import HfApi, RepoFile, snapshot_download
@@ -125,7 +125,7 @@ def fetch_hub(place: Place, folder: Path) -> None:
         raise InputError(_INSTALL.format(error.name)) from None
     if not sys.stderr.isatty():
         disable_progress_bars()
-    again = "Run the command again: files that are complete are not downloaded again."
+    again = "Run the command again: complete files are not downloaded a second time."
     with _network_errors(place, again):
         commit = HfApi().dataset_info(place.address).sha  # so that what is checked is what is downloaded
         files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True, revision=commit)
@@ -138,17 +138,17 @@ def fetch_hub(place: Place, folder: Path) -> None:
 
 
 def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
-    """Download an archive, and unpack it into a folder.
+    """Download an archive and unpack it into a folder.
 
     Args:
-        place: the place to download the archive from.
-        folder: the folder.
-        progress: a progress bar for the download: an object with `total`, `update`, `reset` and `close`, such
-            as a `tqdm`.
+        place: the download site.
+        folder: the folder to unpack the archive into.
+        progress: a progress bar for the download, such as a `tqdm`: an object with `total`, `update`, `reset`
+            and `close`.
 
     Raises:
         InfrastructureError: the address cannot be reached, or the download is damaged.
-        InputError: the library is missing, or `unpack` refuses the archive.
+        InputError: the download library is missing, or `unpack` rejects the archive.
     """
     try:
         import pooch
@@ -171,13 +171,13 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
     Existing files and folders are never replaced.
 
     Args:
-        archive: the archive.
-        folder: the folder.
+        archive: the path of the archive.
+        folder: the folder to unpack the archive into.
         called: the name of the archive in error messages; by default, its path.
 
     Raises:
-        InputError: the archive is damaged, contains links, encrypted files or names that point outside the
-            folder, expands too much, or contains a file or folder that already exists.
+        InputError: the archive is damaged or expands too much; it contains links, encrypted files or names
+            that point outside the folder; or a file or folder in it already exists.
         InfrastructureError: the folder cannot be written, or the disk is full.
     """
     called = called or str(archive)
@@ -194,8 +194,8 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
             most = EXPANSION * archive.stat().st_size + 2**20
             if total > most:
                 raise InputError(
-                    f"{called} is refused: it would expand to {total:,} bytes, but at most {most:,} are "
-                    "allowed"
+                    f"{called} was not unpacked: it would expand to {total:,} bytes, but at most {most:,} "
+                    "bytes are allowed"
                 )
             _check_disk(total, folder)
             tops = {PurePosixPath(member.filename).parts[0] for member in members}
@@ -224,20 +224,20 @@ def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
     for member in file.infolist():
         parts = _inside(member.filename, called).parts
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"{called} is refused: {member.filename!r} is a link or a device")
+            raise InputError(f"{called} was not unpacked: {member.filename!r} is a link or a device")
         if member.flag_bits & 1:
-            raise InputError(f"{called} is refused: {member.filename!r} is encrypted")
+            raise InputError(f"{called} was not unpacked: {member.filename!r} is encrypted")
         if parts and "__MACOSX" not in parts and parts[-1] != ".DS_Store":
             found.append(member)
     if len(found) > MOST_FILES:
-        raise InputError(f"{called} is refused: it has {len(found):,} files, and {MOST_FILES:,} are allowed")
+        raise InputError(f"{called} was not unpacked: it has more than {MOST_FILES:,} files")
     return found
 
 
 def _inside(name: str, called: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or any(letter in name for letter in "\\:\0"):
-        raise InputError(f"{called} is refused: the name {name!r} leads outside the folder")
+        raise InputError(f"{called} contains the path {name!r}, which leads outside the folder")
     return path
 
 
@@ -290,8 +290,8 @@ class _BoundedFile:
 def _check_room(size: int, place: Place, folder: Path | None) -> None:
     if size > place.at_most_gb * 1e9:
         raise InputError(
-            f"{place.address} is refused: it has at least {size:,} bytes, and {place.at_most_gb:g} GB are "
-            "allowed"
+            f"{place.address} was not downloaded: it has at least {size:,} bytes, but at most "
+            f"{place.at_most_gb:g} GB are allowed"
         )
     if folder is not None:
         _check_disk(size, folder)
@@ -299,7 +299,7 @@ def _check_room(size: int, place: Place, folder: Path | None) -> None:
 
 def _check_disk(size: int, folder: Path) -> None:
     if size > (free := shutil.disk_usage(_made(folder)).free):
-        raise InfrastructureError(f"{folder}: {size:,} bytes are needed, but only {free:,} are free")
+        raise InfrastructureError(f"{folder} needs {size:,} bytes, but its disk has only {free:,} bytes free")
 
 
 def _made(folder: Path) -> Path:
@@ -311,7 +311,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Return lines of text about a downloaded benchmark: which of its files are known, and the next steps."""
+    """Return lines of text that say which files of a download are known, and what to do next."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):

@@ -1,11 +1,11 @@
-"""Merge the ground truth that the authors send by e-mail into public task files, and report problems.
+"""Merge the ground truth that authors send by e-mail into public task files, and report problems.
 
-Unlike in the authors' own script (BIRD-Interact `combine_public_with_gt.py`), ids must match, and nothing is
-dropped silently.
+Unlike in the authors' own script (BIRD-Interact `combine_public_with_gt.py`), ids have to match, and no
+record is dropped silently.
 
-The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. The 2024
-edition (500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains
-each of its 500 questions once. The two editions have the same order up to row 483.
+The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. Both editions
+have 500 rows, in the same order up to row 483. The 2024 edition contains questions 137 and 138 twice and
+lacks 119 and 120, whereas the 2025 edition contains every question once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ORDER = (Path(__file__).parent / "order_of_2024.txt").read_text(encoding="utf-8
 def keys_of_2024() -> list[tuple[str, int]]:
     """Return `(question_id, occurrence)` for each row in the 2024 edition of BIRD mini-dev.
 
-    The occurrences of a question are counted from 1.
+    The occurrences of each question are numbered from 1.
     """
     seen: Counter[str] = Counter()
     keys = []
@@ -39,20 +39,20 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Return True if the ids are the 500 question ids of the 2024 edition, in the same order."""
+    """Return True if the ids are the 500 question ids of the 2024 edition of BIRD mini-dev, in order."""
     return list(question_ids) == _ORDER
 
 
 WHERE_TO_ASK = (
     "The authors send it by e-mail: write to bird.bench25@gmail.com with the subject [bird-interact-lite "
-    "GT&Test Cases], [bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases], then add it by "
+    "GT&Test Cases], [bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases], then add it with "
     "`birdenv data merge`"
 )
 """Says how to get the ground truth of BIRD-Interact."""
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Describe which ground-truth fields are missing, and from how many tasks; return "" if none are missing.
+    """Name the missing ground-truth fields and count the affected tasks; return "" if no field is missing.
 
     Only Management tasks and Management follow-ups need test cases.
     """
@@ -71,12 +71,12 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in one task, or in a whole file.
+    """A problem found in a task or in a whole file.
 
     Attributes:
         instance_id: the id of the task, or "" if the problem concerns the whole file.
         message: a description of the problem.
-        truth_missing: True if the problem is missing ground truth, which `--partial` allows.
+        truth_missing: True if the problem is that ground truth is missing, which `--partial` allows.
     """
 
     instance_id: str
@@ -92,8 +92,8 @@ class PreparationReport:
     """The result of checking benchmark data.
 
     Attributes:
-        problems: problems that have to be fixed.
-        warnings: potential problems that a person should look at.
+        problems: the problems that have to be fixed.
+        warnings: possible problems that should be reviewed by hand.
         figures: named counts, such as the number of records.
         defects: the reasons why a task's gold is defective, keyed by task id. They do not quote the gold.
     """
@@ -126,7 +126,7 @@ class PreparationReport:
     def lines(self, most: int = 20) -> list[str]:
         """Return the report as lines of text.
 
-        It lists at most `most` problems, `most` defects and `most` warnings.
+        The report lists up to `most` problems, up to `most` defects and up to `most` warnings.
         """
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
@@ -172,14 +172,14 @@ class Merged:
 def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -> Merged:
     """Merge a public task file with its ground truth by `instance_id`.
 
-    The three solution fields in each record get their values from the ground truth, or [] if the ground truth
-    has no value. The same applies to the follow-up's fields. If the public record has no follow-up, the
-    follow-up from the ground truth is copied.
+    The three solution fields of each record and of its follow-up are set to the values in the ground truth,
+    or to [] if there is no value. A follow-up that is missing from the public record is copied from the
+    ground truth.
 
     Args:
         public_file: the public task file.
         truth_file: the file with the ground truth.
-        partial: whether public records may lack ground truth.
+        partial: True to allow public records without ground truth.
 
     Raises:
         InputError: a file cannot be read, a record has no id, or an id occurs twice.
@@ -187,7 +187,7 @@ def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -
     public = _by_id(public_file)
     truth = _by_id(truth_file)
     problems = [
-        Problem(name, f"it is in {truth_file.name}, but not in {public_file.name}")
+        Problem(name, f"the task is in {truth_file.name} but not in {public_file.name}")
         for name in truth
         if name not in public
     ]

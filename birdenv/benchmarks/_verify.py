@@ -1,4 +1,4 @@
-"""Verify a c-Interact task file: check its records and its folder, and grade the gold SQL of each task."""
+"""Verify c-Interact task files: check the records and the folder, and grade the gold SQL of each task."""
 
 from __future__ import annotations
 
@@ -50,19 +50,18 @@ def verify_records(
     today: str | None = None,
     progress: Progress | None = None,
 ) -> PreparationReport:
-    """Check every record, and play each task that has gold SQL with an oracle, which submits that SQL.
+    """Check every record, and let an oracle play each task that has gold SQL by submitting that SQL.
 
     Args:
-        raw_records: the records.
-        folder: the folder with the databases and their notes; if it is not given, only the records are
-            checked.
-        source: the databases that the oracle plays on; by default, the SQLite files in the folder.
-        dialect: the dialect of the records' SQL, if there is no source.
-        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (only
-            tasks for which the database exists), or `none`.
-        partial: whether missing gold is allowed. If so, tasks without gold are only counted.
+        raw_records: the task records.
+        folder: the folder with the databases and their notes; None to check only the records.
+        source: the databases for the oracle; None for the SQLite files in the folder.
+        dialect: the SQL dialect of the records; used only if `source` is None.
+        oracle: the tasks that the oracle plays: `all` (a missing database is a problem), `present` (tasks
+            whose database exists), or `none`.
+        partial: True to allow missing gold SQL. Tasks without gold SQL are then only counted.
         today: the current date for SQL, such as 2025-02-19; None for the real date.
-        progress: called after each task, with the task id.
+        progress: a function that is called with the task id after each task.
 
     Returns:
         The report. Its `defects` list the tasks with gold that reads the clock, does not run, or fails the
@@ -171,7 +170,7 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
         parts.append((True, category, follow_up.test_cases, grading))
     for is_follow_up, category, tests, grading in parts:
         if category == "Management" and not tests and grading != "state":
-            need = 'a Management task needs at least one, or "grading": "state"'
+            need = 'a Management task needs at least one test case, or "grading": "state"'
             yield is_follow_up, f"test_cases is empty: {need}"
         for problem in parse_test_cases(tests):
             yield is_follow_up, f"test_cases: {problem}"
@@ -180,10 +179,10 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
 def _doubts(record: TaskRecord) -> Iterator[str]:
     is_marked = "_M_" in record.instance_id
     if is_marked != (record.category == "Management"):
-        start, by_id = ("with", "Management") if is_marked else ("without", "Query")
-        yield f"{start} `_M_` in its id, the profile shell treats this task as {by_id}, not {record.category}"
+        has, by_id = ("contains", "Management") if is_marked else ("lacks", "Query")
+        yield f"the id {has} `_M_`, so the profile shell treats this {record.category} task as {by_id}"
     if record.follow_up is not None and record.follow_up.category is None:
-        yield "follow_up.category is missing and is inferred"
+        yield "follow_up.category is missing and was inferred"
     request = " ".join(record.amb_user_query.casefold().split())
     for place, each in enumerate(record.user_query_ambiguity.critical_ambiguity):
         if " ".join(each.term.casefold().split()) not in request:
@@ -265,7 +264,7 @@ class _Checker:
         if not all(attempt.passed for attempt in rules.attempts):
             failed = rules.attempts[-1]
             reason = rules.private_log[-1].get("reason", "")
-            message = f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"
+            message = f"the task's own gold fails in phase {failed.phase} ({failed.status}): {reason}"
             gold = "the gold" if failed.phase == 1 else "the follow-up's gold"
             return _Failure(message, f"{gold} {_FAILS.get(failed.status, 'does not run')}")
         return None

@@ -1,4 +1,4 @@
-"""The command line: one module for each command or family of commands. Start with `birdenv --help`."""
+"""The command line, with a module for each command or group of related commands."""
 
 from birdenv.cli._main import main
 

@@ -42,10 +42,10 @@ def doctor(
 ) -> None:
     """Check how this machine can isolate episodes.
 
-    Prints which limits this system enforces, which SQLite runs the statements, and whether worker processes
-    start. Prints how an episode that writes gets a private image of its database, and why other ways do not
-    work here. Prints where private files are stored, and removes those that killed processes left behind.
-    Exit code 1 if episodes cannot be isolated.
+    Prints which limits this system enforces, which SQLite library runs the statements, whether worker
+    processes start, and by which methods episodes can get a private copy of a database. Also prints where
+    private files are stored, and removes files that killed processes left behind. The exit code is 1 if
+    episodes cannot be isolated.
 
     Also prints which engines can play episodes, and which PostgreSQL server --dialect postgres would use.
     Neither engines nor servers are started or contacted.

@@ -50,8 +50,8 @@ Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, as a role that may "
-        "only read. With --db, the server on which to load that folder, as in `birdenv score`.",
+        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, with a read-only "
+        "role. With --db, the server on which to load that folder, as in `birdenv score`.",
     ),
 ]
 
@@ -71,11 +71,11 @@ class PairDatabase:
     """The database that the pairs' queries run on.
 
     Attributes:
-        run: the function that runs a query; None if no query has to run.
+        run: a function that runs a query; None if no query needs to run.
         dialect: the SQL dialect of the queries.
-        engine: the name and version of the database engine; empty if no query has to run.
-        shown: the address of the database, without the password.
-        source: the source to close at the end; None if there is nothing to close.
+        engine: the name and version of the database engine; empty if no query needs to run.
+        shown: the address of the database without the password, for display.
+        source: the database source, to be closed at the end; None if there is nothing to close.
     """
 
     run: RunQuery | None
@@ -97,7 +97,7 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """Return the database that the options `--dialect`, `--dsn` and `--db` name.
+    """Return the database selected by the options `--dialect`, `--dsn` and `--db`.
 
     Raises:
         InputError: the options contradict each other, or a database cannot be used.
@@ -156,8 +156,8 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
         raise typer.Exit(UNREACHABLE)
     if server.superuser:
         print(
-            "Warning: this role is a superuser, so a predicted query can read and write files of the server; "
-            "use a role that may only read",
+            "Warning: this role is a superuser, so a predicted query can read and write files on the server; "
+            "use a read-only role",
             file=sys.stderr,
         )
     return PairDatabase(
@@ -239,7 +239,8 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, with its rows. A slower query runs again, alone, with twice the limit.",
+            help="Time limit in seconds for a query, including its rows. A query that exceeds the limit runs "
+            "again by itself, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[
@@ -262,17 +263,17 @@ def evaluate(
 
     EM (exact match) compares the text of two queries, ESM (execution match) the rows that they return.
 
-    Reads gold.txt and preds.txt, with a query on each line (or pairs.jsonl if it exists), and writes
-    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. `birdenv bird --export-pairs`
-    makes such a folder. The run folder of `birdenv bird` works, too; its databases are used if --db is left
-    out.
+    Reads gold.txt and preds.txt, which have a query on each line, or pairs.jsonl if it exists. Writes
+    eval/details.jsonl, eval/eval_summary.json and eval/canon/ to the same folder. `birdenv bird
+    --export-pairs` creates such a folder. RUN can also be a run folder of `birdenv bird`, whose databases are
+    used by default.
 
     EM levels: strict compares the text as it is; conservative ignores comments, spacing and the case of
-    keywords; folded also ignores the case and needless quotes of names.
+    keywords; folded also ignores the case of names and unnecessary quotes around them.
 
-    The SQL is read as SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
+    The SQL dialect is SQLite's unless --dsn or --dialect postgres is given.
 
-    Exit code 3: the database cannot be reached.
+    The exit code is 3 if the database cannot be reached.
 
     Example: birdenv evaluate run/run_20250908_001148 --db dev_databases
     """

@@ -54,18 +54,18 @@ def export(
     sft: whole dialogues with a reward above 0. preference: pairs of episodes of one task with different
     rewards (play with --repeats). rl: all episodes, with the reward of every turn.
 
-    Each row holds only what the agent saw and wrote, and nothing private.
+    Each row contains only what the agent saw and wrote.
 
     cocoa: whole dialogues in the format of CoCoA's examples.json. openai: the agent's messages and tools in
-    the format of OpenAI fine-tuning. potato: items to annotate, with the words of both seats. These three
+    the format of OpenAI fine-tuning. potato: items to annotate, with the messages of both seats. These three
     also export the dialogues of a study (`birdenv web`).
 
     inspect: a log for `inspect view`, with rewards as scores. atif: a folder of trajectories in the Agent
     Trajectory Interchange Format. Both export one run.
 
-    ratings, pairs: people's answers about single dialogues, and about two dialogues side by side
-    (`birdenv web --rate`). people: the participants, with their platform id, how their session ended, and
-    their completion code.
+    ratings, pairs: people's ratings of single dialogues, and their comparisons of two dialogues (`birdenv web
+    --rate`). people: the participants, with their platform id, how their session ended, and their completion
+    code.
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
@@ -93,7 +93,7 @@ def export(
         dialogues = [row for run in runs for row in whole_dialogues(run, known, min_reward)]
         if not dialogues:
             raise InputError(
-                "no dialogue has finished, or none earned --min-reward: there is nothing to export"
+                "there is nothing to export: no dialogue has finished, or no dialogue earned --min-reward"
             )
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}

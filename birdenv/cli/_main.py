@@ -1,4 +1,4 @@
-"""The list of commands, and the entry point, which turns an error into one line and an exit code."""
+"""Declare the commands, and define the entry point, which reports any error in one line."""
 
 from __future__ import annotations
 
@@ -210,10 +210,10 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """Run the command line, and exit the process with the code of the command.
+    """Run the command line and exit the process with the command's exit code.
 
-    Exit codes: 0 success, 1 a check found problems, 2 the input cannot be used, 3 a database or a model
-    cannot be reached (or a budget is spent), 130 interrupted.
+    The exit code is 0 on success, 1 if a check found problems, 2 if the input cannot be used, 3 if a database
+    or a model cannot be reached or a budget is spent, and 130 if the command was interrupted.
     """
     warnings.formatwarning = _warning_line  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):

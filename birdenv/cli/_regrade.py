@@ -54,11 +54,12 @@ def regrade(
 ) -> None:
     """Grade the submissions of a stored run again.
 
-    c-Interact and a-Interact: grades under the rules of several profiles, side by side, and lists the
-    submissions on which they differ. BIRD: EX (execution accuracy), and EX by the official set rule.
+    For c-Interact and a-Interact, grades under the rules of several profiles side by side, and lists the
+    submissions on which the profiles differ. For BIRD, grades by EX (execution accuracy), and by EX with the
+    official set rule.
 
-    Nothing is played: only the recorded submissions are graded. If a verdict changes, the agent might have
-    acted differently after it. The output says where that matters.
+    Nothing is played; only the recorded submissions are graded. If a verdict changes, the agent might have
+    acted differently afterwards. The output says where that matters.
 
     The figures are written to regraded.json.
 

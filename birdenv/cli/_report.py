@@ -1,4 +1,4 @@
-"""`birdenv report`: one HTML file about runs. `birdenv view`: live pages about the runs in a folder."""
+"""`birdenv report`: write an HTML file about runs. `birdenv view`: serve live pages about runs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def report(
     """Write one HTML file about a run, or about two side by side.
 
     The page shows the figures with their intervals, all episodes to sort and filter, and each dialogue with
-    its SQL, the first rows, and how the result differs from the gold result. It needs no network, so you can
-    mail it.
+    its SQL, the first rows, and how the result differs from the gold result. The page works offline, so you
+    can send it by e-mail.
 
-    Without --private the page holds no gold, only the numbers of rows and cells that differ.
+    Without --private, the page contains no gold data, only the numbers of rows and cells that differ.
 
     Example: birdenv report results/never-asks+rule-c-interact results/asks-first+rule-c-interact
     """
@@ -59,8 +59,8 @@ def view(
     """Serve live pages about the runs in a folder.
 
     The list shows the progress of each run, its first figure with the interval, and the cost so far. Tick two
-    runs to see them side by side. The server answers this machine only, and only at the address with the
-    token.
+    runs to see them side by side. The server accepts requests only from this machine, and only at the address
+    that contains the token.
 
     Example: birdenv view results
     """

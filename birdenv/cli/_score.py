@@ -65,12 +65,13 @@ def score(
 ) -> None:
     """Score recorded pairs of SQL by EX (execution accuracy).
 
-    Runs the gold and the prediction of every record and adds `ex`, `ex_bird` and `reason`. On a mismatch it
-    also adds `first_difference`: the first row of each side that the other side lacks.
+    Runs the gold and the predicted SQL of every record, and adds `ex`, `ex_bird` and `reason` to the record.
+    On a mismatch, it also adds `first_difference`: the first row in each result that the other result lacks.
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` applies the official set rule to
-    the SQL exactly as submitted. If the records have a `difficulty`, the official table is printed; if they
-    have a `system`, a line for each system; if they have `published_ex`, how often `ex_bird` equals it.
+    the SQL exactly as submitted. If the records have a `difficulty`, the official table is printed. If they
+    have a `system`, there is a line for each system. If they have `published_ex`, the output says how often
+    `ex_bird` agrees with it.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -235,14 +236,15 @@ def score_official(
 ) -> None:
     """Score official c-Interact result files.
 
-    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N, from 0 to 1, for N tasks. Of these, a tasks passed phase 1
-    at the first attempt and b after debug; c tasks passed phase 2 at the first attempt and d after debug.
-    Also prints success before and after debug, and by category, difficulty, level, ambiguity and database.
+    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N, from 0 to 1. N is the number of tasks, a and b are the
+    numbers of tasks that passed phase 1 at the first attempt and after debug, and c and d are the same for
+    phase 2. Also prints success before and after debug, and by category, difficulty, level, ambiguity and
+    database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
     eval_<mode>.json of the tool-calling service, and the files of `birdenv c-interact --official-files`. The
-    overall.json of a run holds the same score (official). With --grade the files need no verdicts: every
-    attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
+    overall.json of a run contains the same score (official). With --grade, the files do not need verdicts,
+    because every attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
     Example: birdenv score-official results/asks-first+rule-c-interact/latest --out score.json
     """

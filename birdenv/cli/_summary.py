@@ -1,4 +1,4 @@
-"""`birdenv summary`, `compare`, `blame` and `runs`: the figures of runs; `birdenv merge`: join parts."""
+"""`birdenv summary`, `compare`, `blame`, `runs` and `merge`: summarise, compare, list and merge runs."""
 
 from __future__ import annotations
 
@@ -130,10 +130,11 @@ def blame(
 ) -> None:
     """Find out who caused the failures of a run.
 
-    Checks each failed episode of c-Interact or a-Interact: did the agent ask about every ambiguous term, did
-    the user answer, does the answer agree with the annotation, and does the submitted SQL use the answer?
+    Checks, for each failed episode of c-Interact or a-Interact, whether the agent asked about every ambiguous
+    term, whether the user answered, whether the answer agrees with the annotation, and whether the submitted
+    SQL uses the answer.
 
-    The output quotes terms of the annotation: do not show it to agents.
+    The output quotes annotated terms, so do not show it to agents.
 
     Example: birdenv blame results/never-asks+rule-c-interact --episodes
     """
@@ -146,7 +147,7 @@ def blame(
 
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", help="Also draw the figures: FILE.png or FILE.svg (extra: report)."),
+    typer.Option("--plot", help="Also plot the figures to this file, FILE.png or FILE.svg (extra `report`)."),
 ]
 
 
@@ -208,7 +209,7 @@ def summary(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="Break the figures down, by names separated by commas: difficulty,database."
+            "--by", help="Break the figures down by groups, separated by commas: difficulty,database."
         ),
     ] = None,
     everything: Annotated[
@@ -256,9 +257,9 @@ def merge(
 ) -> None:
     """Merge the parts of a run that was played with --shard.
 
-    The result is byte for byte the run folder that a single machine would have made, except for durations
-    and for engine, workers and command in config.json. All parts must have the same settings, data and code,
-    and each episode must be in exactly one part. Official files are not merged.
+    The result is byte for byte identical to the run folder that a single machine would have written, except
+    for durations and for the engine, workers and command in config.json. All parts must have the same
+    settings, data and code, and each episode must be in exactly one part. Official files are not merged.
 
     Example: birdenv merge parts/*/latest -o results/whole
     """

@@ -46,7 +46,7 @@ class _UserCommand(SettingsCommand):
 
 
 _User = Annotated[
-    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
+    str, typer.Option("--user", help="The user: rule, llm:MODEL, name:argument, or module:factory.")
 ]
 _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and the <db>/ folders; default: the demo.")
@@ -67,14 +67,16 @@ def evaluate(
     worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
     times: Annotated[
         int,
-        typer.Option("--times", min=1, max=3, help="How often to ask each question; the last answer counts."),
+        typer.Option(
+            "--times", min=1, max=3, help="How many times to ask each question; the last answer counts."
+        ),
     ] = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the figures by class to this file.")
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
-    """Ask a user questions with known answers, each in an episode of its own.
+    """Ask a user questions with known answers, each in a separate episode.
 
     Questions about tasks that are not in the folder are left out. If the user is a language model, its
     endpoint and key are read from the environment or from .env, as in runs.
@@ -87,7 +89,7 @@ def evaluate(
     with make_game("c-interact", data_dir=folder, user=user) as arena:
         there = [question for question in asked if question.instance_id in arena.ids]
         if not there:
-            raise InputError(f"{file} has no question about a task of this game")
+            raise InputError(f"{file} contains no question about a task in this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are about other tasks and are left out")
 
@@ -122,15 +124,16 @@ def leak(
         int | None, typer.Option("--seed", min=0, help="Seed for drawing the questions (default: random).")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Use only this many tasks, from the first.")
+        int | None,
+        typer.Option("--limit", min=1, help="Use at most this many tasks, starting with the first."),
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
     """Ask a user vague questions and questions about columns, and measure what it reveals.
 
-    The questions are drawn from a grammar, with a new seed each time unless --seed is given. Exit code 1 if
-    the user reveals too much: an annotated point of a task with several points, more than 10% of the parts of
-    the gold SQL, or which columns the gold SQL uses.
+    The questions are drawn from a grammar, with a new seed each time unless --seed is given. The exit code is
+    1 if the user reveals too much: an annotated point of a task with several points, more than 10% of the
+    parts of the gold SQL, or which columns the gold SQL uses.
     """
     folder = None if data_dir is None else str(data_dir)
     models = choices(context).models

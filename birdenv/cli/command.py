@@ -1,4 +1,4 @@
-"""Building blocks for commands, in birdenv or elsewhere: declarations, safe printing, progress bars."""
+"""Building blocks for the commands of birdenv and its plugins: declarations, safe printing, progress bars."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ that they name, so these should only hold `Command` objects and leave the functi
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The declaration of a command, so that birdenv can list the command without importing it.
+    """The declaration of a command, which lets birdenv list the command without importing it.
 
     Attributes:
         target: the object that implements the command, as `module:name`: a function with Typer annotations, a
             `typer.Typer` with a command of this name, or a `typer.Typer` that is a group of subcommands.
-        about: the first sentence of the help, short enough for one line of `birdenv --help`.
+        about: the first sentence of the help, which has to fit in one line of `birdenv --help`.
         group: the heading under which `birdenv --help` lists the command.
         takes_settings: True to add an option for each setting of the game that the argument `game` names.
             `birdenv.cli.options.settings_command.choices` returns the values of these options.
@@ -47,7 +47,7 @@ class Command:
 
 @contextmanager
 def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Callable[..., Any]]:
-    """Show a progress bar on standard error, if that is a terminal.
+    """Show a progress bar on standard error, if standard error is a terminal.
 
     Args:
         title: the text before the bar.
@@ -55,8 +55,7 @@ def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Call
         hidden: True to show no bar.
 
     Yields:
-        A function that moves the bar (`move(advance=1)` or `move(completed=20)`), and can show a text beside
-            the bar (`note`).
+        A function that moves the bar by `advance`, or to `completed`, and shows the text `note` beside it.
     """
     from rich.console import Console
     from rich.progress import (

@@ -24,7 +24,9 @@ def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | N
     """
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
     if not found:
-        raise InputError("there is nothing to export: no dialogue has finished with at least --min-reward")
+        raise InputError(
+            "there is nothing to export: no dialogue has finished, or no dialogue earned --min-reward"
+        )
     write_examples(output, found)
     count = len({str(example["uuid"]) for example in found})
     return f"{count} dialogue{'s' * (count != 1)}: {output}"

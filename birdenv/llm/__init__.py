@@ -6,10 +6,10 @@
 
 * `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
 * `Models`: the models of a run, with their recorded calls and costs, shared by all threads
-* `FunctionModels`: models that are called through a function of a different framework
+* `FunctionModels`: models that are called through a Python function instead of an endpoint
 * `Chat`: the model calls of one seat in one episode
-* `Completion`: a model's answer, validated
-* `Prompt`: a prompt as a Jinja2 template
+* `Completion`: a validated answer from a model
+* `Prompt`: a Jinja2 prompt template
 
 This package does not depend on games. `openai` is imported when the first call is made.
 """

@@ -1,4 +1,4 @@
-"""Read and check endpoints' answers, which vary in ways that typed clients do not notice."""
+"""Parse and validate responses from endpoints, which vary in ways that typed clients do not notice."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Completion:
         tool_calls: the tool calls as the endpoint sent them.
         reasoning: the model's reasoning; empty if the endpoint does not return it.
         refusal: the model's explanation for refusing to answer; empty if it answered.
-        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or a different
-            reason.
+        finish_reason: the reason why generation stopped, such as `stop`, `tool_calls`, `length` or
+            `content_filter`.
         prompt_tokens: the number of prompt tokens; None if the endpoint does not report this number.
         completion_tokens: the number of completion tokens; None if the endpoint does not report this number.
-        cached_tokens: the number of prompt tokens that the endpoint had cached. They may cost less.
-        cost_usd: the cost in US dollars; None if the price is not known.
+        cached_tokens: the number of prompt tokens that the endpoint had cached, which may cost less.
+        cost_usd: the cost in US dollars; None if the price is unknown.
     """
 
     message: Mapping[str, Any]
@@ -55,10 +55,10 @@ class Completion:
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message to send with the next request: its text and tool calls, but not its reasoning.
+        """Return the message to include in the next request, with text and tool calls but no reasoning.
 
         Every tool call has an id, and its arguments are a JSON object as text. Arguments of any other type
-        are wrapped in an object, because some servers refuse them.
+        are wrapped in an object, because some servers reject them.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -92,13 +92,13 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call, or an id made from `number` if the call has none."""
+    """Return the id of a tool call; if the call has no id, return an id that contains `number`."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
 
 def read_completion(text: str) -> Completion:
-    """Parse the body of an endpoint's answer, and return the completion.
+    """Parse the body of an endpoint's response and return the completion.
 
     Raises:
         TransientError: the body is not a chat completion. The message describes the body.
@@ -107,13 +107,13 @@ def read_completion(text: str) -> Completion:
         body = json.loads(text)
         body = whole_characters(body) if _HALF.search(text) else body
     except (ValueError, RecursionError):
-        page = " (a web page: is the base URL right, or a proxy in the way?)" if _PAGE.match(text) else ""
-        raise TransientError(f"not JSON: {shortened(text)}{page}", "bad reply") from None
+        page = " (this is a web page: check the base URL and any proxy)" if _PAGE.match(text) else ""
+        raise TransientError(f"the response is not JSON: {shortened(text)}{page}", "bad reply") from None
     if not isinstance(body, dict):
-        raise TransientError(f"not a chat completion: {shortened(text)}", "bad reply")
+        raise TransientError(f"the response is not a chat completion: {shortened(text)}", "bad reply")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        why = error_text(body) or f"a chat completion without choices: {shortened(text)}"
+        why = error_text(body) or f"the chat completion has no choices: {shortened(text)}"
         raise TransientError(why, "bad reply")
     reason = choices[0].get("finish_reason")
     if choices[0].get("error") or reason in _BROKEN_OFF:  # from gateways whose own server failed
@@ -127,10 +127,10 @@ def read_completion(text: str) -> Completion:
 
 
 def check_message(message: Any, where: str) -> None:
-    """Raise an error if a value is not a chat message, so that a server fault is not read as an empty answer.
+    """Check that a value is a chat message, so that a server fault is not mistaken for an empty answer.
 
     Raises:
-        InputError: the value is not a chat message. The text of the error begins with `where`.
+        InputError: the value is not a chat message. The error message begins with `where`.
     """
     if not isinstance(message, dict):
         raise InputError(f"{where} is not an object")
@@ -148,7 +148,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON value with lone surrogates replaced, because UTF-8 cannot encode them."""
+    """Return a JSON value with its lone surrogates replaced, so that the value can be encoded as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
         return value

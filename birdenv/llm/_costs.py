@@ -1,7 +1,7 @@
-"""The tokens and costs for each role in a run, and checks of the run's budgets.
+"""Count tokens and costs for each role in a run, and enforce the run's budgets.
 
-Prices come from a file that the user names, or otherwise from the package `genai-prices`. If there is no file
-and the package is not installed, prices are unknown.
+Prices come from a price file if one is given, and otherwise from the package `genai-prices`. Without either,
+prices are unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS: Final = ("input", "output", "cached_input")
 
 
 class TokenPrices:
-    """Model prices, in US dollars per million tokens."""
+    """The prices of models in US dollars per million tokens."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read prices from a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
@@ -98,7 +98,7 @@ _LARGER: Final = "to continue, also give a larger budget"
 
 @dataclass(slots=True)
 class Account:
-    """The usage of all calls for one role.
+    """The model usage of one role in a run.
 
     Attributes:
         calls: the number of answers from endpoints.
@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The model usage of a run, kept for each role, and the run's budgets. The methods are thread-safe."""
+    """The budgets of a run, and its model usage for each role. The methods are thread-safe."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -134,16 +134,16 @@ class Ledger:
 
         Args:
             calls: the number of earlier calls.
-            cost: their cost in US dollars, as far as it is known.
-            tokens: the number of their tokens.
-            unpriced: the number of earlier calls with an unknown cost.
+            cost: the cost of these calls in US dollars, as far as it is known.
+            tokens: the number of tokens in these calls.
+            unpriced: the number of these calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Add an answer to the account of a role. A reused answer costs nothing, so it is not counted."""
+        """Add an answer to the account of a role. Reused answers cost nothing and are not counted."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
@@ -156,15 +156,14 @@ class Ledger:
             account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
 
     def trouble(self, role: Role, kind: str) -> None:
-        """Add a failed request to the account of a role."""
+        """Count a failed request for a role."""
         with self._lock:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if a budget does not allow any more calls.
+        """Raise `BudgetSpentError` if a budget is spent, or if most answers do not report their usage.
 
-        Calls in progress are not counted. The error is also raised if most answers do not report their usage,
-        because then no budget can be enforced.
+        Without reported usage, no budget can be enforced. Calls in progress are not counted.
         """
         cost, tokens = self.totals()
         budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
@@ -182,14 +181,14 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return the total cost in US dollars and the total number of tokens so far, for the whole run."""
+        """Return the total cost of the run so far in US dollars, and the total number of tokens."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
             return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
 
     def accounts(self) -> dict[Role, Account]:
-        """Return the account of each role, not counting earlier parts of the run."""
+        """Return the account of each role, excluding earlier parts of the run."""
         with self._lock:
             return dict(sorted(self._accounts.items()))
 
@@ -201,8 +200,8 @@ class Ledger:
         cost, tokens = self.totals()
         unpriced = self._unpriced_before + sum(a.unpriced for a in accounts)
         price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
-        troubles = sum((a.troubles for a in accounts), Counter[str]())
-        again = f", {sum(troubles.values())} tries failed" if troubles else ""
+        failed = sum(sum(a.troubles.values()) for a in accounts)
+        again = f", {failed} failed request{'s' if failed > 1 else ''}" if failed else ""
         unmetered = sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
         return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"

@@ -1,4 +1,4 @@
-"""Endpoint errors, with a class for each way to handle them, and functions that remove API keys from text.
+"""Exceptions for endpoint failures, and functions that remove API keys from text.
 
 A key is recognised in every spelling that a server might use: plain, or escaped as in JSON, HTML or a URL.
 """
@@ -20,7 +20,7 @@ class EndpointError(InfrastructureError):
 
 
 class EndpointRefusedError(RunEndedError):
-    """The endpoint refuses all calls, because of the key, the model, the URL or the quota."""
+    """The endpoint refuses all calls, for example because the key is wrong or the quota is used up."""
 
 
 class BudgetSpentError(RunEndedError):
@@ -28,7 +28,7 @@ class BudgetSpentError(RunEndedError):
 
 
 class ReplayMissError(RunEndedError):
-    """A replayed run makes a call that the original run did not record."""
+    """A replay needs a call that the original run did not record."""
 
 
 class ContextOverflowError(BirdenvError):
@@ -41,7 +41,7 @@ class TransientError(Exception):
     Attributes:
         kind: the kind of failure: `rate limit`, `server error`, `unavailable`, `connection`, `timeout` or
             `bad reply`.
-        after: the number of seconds to wait before a retry, if the server states it; otherwise None.
+        after: the number of seconds to wait before a retry; None if the server does not say.
     """
 
     def __init__(self, message: str, kind: str, after: float | None = None) -> None:
@@ -55,7 +55,7 @@ class RefusedParameterError(Exception):
 
 
 class ReasoningMissingError(Exception):
-    """The endpoint requires the reasoning of earlier answers. The error's argument is the endpoint's text."""
+    """The request lacks reasoning that the endpoint requires. The argument is the endpoint's message."""
 
 
 class FilteredError(Exception):
@@ -81,7 +81,7 @@ def without_key(text: str, key: str) -> str:
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Return True if a word in the text begins like a well-known kind of API key.
+    """Return True if a word in the text begins with the prefix of a well-known kind of API key.
 
     >>> looks_like_a_key("http://127.0.0.1/sk-a1b2c3/v1"), looks_like_a_key("http://desk-1/task_list/v1")
     (True, False)

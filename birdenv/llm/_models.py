@@ -1,4 +1,4 @@
-"""The models that a run uses: endpoints, recorded calls, and costs."""
+"""The language models of a run, with their endpoints, recorded calls and costs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _OVERFLOW: Final = "context overflow"
 
 
 class Models:
-    """The models of a run, shared by all threads.
+    """The language models of a run. All threads share one instance.
 
     Attributes:
         settings: the settings of the models.
-        ledger: the run's tokens, costs and budgets.
+        ledger: the run's token counts, costs and budgets.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
@@ -56,14 +56,14 @@ class Models:
         """Return an object that calls a model for one seat in one episode.
 
         Args:
-            role: the role of the seat, which decides which settings apply.
-            model: the name of the model in the player's spec; if it is empty, the settings name the model.
+            role: the role of the seat, which determines the settings to use.
+            model: the name of the model in the player's spec; empty to use the model named in the settings.
             scope: the task, the episode number and the seat, such as `library_1/0/system`.
             seed: the seed that is sent with every request; None for no seed.
 
         Raises:
-            InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a call
-                file is damaged.
+            InputError: the model, the key or the URL is missing, or the price that `max_cost` requires; or a
+                call file is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)
@@ -91,7 +91,7 @@ class Models:
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return an episode's calls that the run folder already contained before `record_in`."""
+        """Return the calls of an episode that were already in the run folder when `record_in` was called."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
@@ -126,8 +126,8 @@ class Models:
             role: the role, which determines the endpoint.
             key: the key under which the call is recorded.
             body: the body of the request.
-            entry: the request in the form to record.
-            thoughts: the reasoning in each earlier answer that the seat got.
+            entry: the request as it will be recorded.
+            thoughts: the reasoning from each earlier answer in the dialogue.
 
         Raises:
             ReplayMissError: the run is a replay, and the call was not recorded.
@@ -163,7 +163,7 @@ class Models:
             self._own.close()
 
     def close(self) -> None:
-        """Close connections and files. Running episodes can make no more calls."""
+        """Close connections and files. Later calls raise `RunEndedError`."""
         with self._lock:
             self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
@@ -186,7 +186,7 @@ class Models:
     ) -> Completion:
         if self._replayed is not None:
             raise ReplayMissError(
-                f"{self._replayed.path} has no such call: {entry['scope']}, call {entry['n'] + 1} "
+                f"{self._replayed.path} does not contain call {entry['n'] + 1} of {entry['scope']} "
                 f"({key[:12]}). Replay a run with the settings, prompts and birdenv version that recorded it"
             )
         self.ledger.check()
@@ -236,7 +236,7 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that are called through a function of a different framework.
+    """Models that are called through a Python function, for use inside other frameworks.
 
     The framework counts and logs the calls itself.
 
@@ -257,10 +257,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return the models for a player: the given models, or new models with the given settings.
+    """Return `given` if it is a `Models`; otherwise, return models with the given settings.
 
-    If None is given, environment variables and `.env` name the endpoint. Within a process, equal settings
-    share the same models. Calls of new models are not recorded.
+    If `given` is None, environment variables and `.env` name the endpoint. Within a process, equal settings
+    give the same instance. Calls to these models are not recorded.
     """
     if isinstance(given, Models):
         return given

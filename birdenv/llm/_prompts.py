@@ -1,4 +1,4 @@
-"""Prompts in the form of Jinja2 templates, from a package or from a file that the user names."""
+"""Jinja2 prompt templates, loaded from a package or from a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.files import read_text
 
 
 class Prompt:
-    """A prompt in the form of a Jinja2 template, rendered in Jinja2's sandbox. Undefined names are errors."""
+    """A Jinja2 prompt template, rendered in Jinja2's sandbox. Undefined names are errors."""
 
     def __init__(self, text: str, where: str) -> None:
         """Compile a template.
@@ -46,7 +46,7 @@ class Prompt:
         return cls(read_text(path), str(path))
 
     def render(self, **values: Any) -> str:
-        """Render the template with the given values, and return the text.
+        """Render the template with the given values and return the text.
 
         Raises:
             InputError: the template uses a name that has no value, or fails.
@@ -57,7 +57,7 @@ class Prompt:
             return self._template.render(**values).strip()
         except TemplateError as error:
             known = ", ".join(sorted(values))
-            raise InputError(f"{self._where}: {error.message}; a prompt may use {known}") from None
+            raise InputError(f"{self._where}: {error.message}; a prompt can use {known}") from None
         except Exception as error:
             raise InputError(f"{self._where}: {type(error).__name__}: {error}") from None
 

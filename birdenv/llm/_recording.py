@@ -2,10 +2,10 @@
 
 The key of a call is a digest of its scope (the task, the episode number and the seat), its request (excluding
 parameters that do not change the answer), and the number of equal requests that were made earlier in the
-scope. Therefore, concurrent episodes never share a call, and an episode that is played again gets the same
-answers in the same order.
+scope. Concurrent episodes therefore never share a call, and replaying an episode gives the same answers in
+the same order.
 
-The recorded calls also contain the dialogues of a run as its models saw them.
+The recorded calls also show each dialogue as its model saw it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _CallPlace(NamedTuple):
 class CallFile:
     """A file of recorded calls. The methods are thread-safe, and other processes may append to the file.
 
-    If two processes have recorded the same call, the first line counts.
+    If two processes record the same call, the first record is used.
 
     Attributes:
         path: the path of the file.
@@ -199,7 +199,7 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Begin an episode. From now on, `find` also returns the given previously recorded calls."""
+        """Begin an episode, and let `find` return the `known` calls, which were recorded earlier."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
@@ -215,7 +215,7 @@ class CollectedCalls:
             self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
 
     def take(self, episode: str) -> tuple[Call, ...]:
-        """Remove the calls of a finished episode, and return them."""
+        """Remove and return the calls of a finished episode."""
         with self._lock:
             self._known.pop(episode, None)
             return tuple(self._calls.pop(episode, {}).values())
@@ -233,7 +233,7 @@ def episode_of(scope: str) -> str:
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
-    """Parse a line of a call file, check all fields that birdenv uses, and return the call.
+    """Parse and validate a line of a call file, and return the call.
 
     Args:
         line: the line.
@@ -264,7 +264,7 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """One seat's dialogue in one episode, as its model saw it.
+    """A dialogue in one episode, from the perspective of one seat's model.
 
     Attributes:
         messages: the chat messages, including the model's last answer.
@@ -305,7 +305,7 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of all messages in the last of several calls, and the unchanged text of the answer.
+    """Return the text of all messages in the last given call, and the raw text of the answer.
 
     Args:
         calls: the call file.

@@ -1,4 +1,4 @@
-"""Send requests to an endpoint, and classify failures. No other module uses `openai`."""
+"""Send requests to an endpoint and classify failures. No other module uses `openai`."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Poster:
     """A thread-safe client for one endpoint. Returned text and errors never contain the API key.
 
     The `openai` client provides the URL and the headers, but only its transport is used to send requests,
-    because the client takes twice as long as the transport. Each request in progress has its own connection,
-    because a shared pool would search all its connections for each request.
+    because the client itself would double the time per request. Each request in progress has its own
+    connection, because a shared pool would search all connections for every request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -67,7 +67,7 @@ class Poster:
         self._is_closed = False
 
     def post(self, body: dict[str, Any], seconds: float) -> str:
-        """Send a chat request, and return the text of the answer.
+        """Send a chat request and return the body of the response.
 
         Args:
             body: the body of the request.
@@ -301,7 +301,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the seconds to wait according to the header `Retry-After`; None if it is missing or invalid."""
+    """Return the delay in seconds that `Retry-After` headers ask for; None if it is missing or invalid."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

@@ -1,4 +1,4 @@
-"""Call an endpoint, with retries. No other layer retries calls or waits between them."""
+"""Call an endpoint, and retry failed requests. No other layer of birdenv retries model calls."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Caller:
     """A thread-safe client for one endpoint that retries failed requests.
 
     The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
-    to wait (`Retry-After`), all threads wait that long. A call that hits a rate limit is retried until its
-    time limit, because the endpoint answers other calls in the meantime. Once a call has failed, other calls
-    have fewer retries until one succeeds. After several failed calls in a row, the run ends, so that a dead
-    endpoint does not cost every episode all its retries.
+    to wait (`Retry-After`), all threads wait that long. A rate-limited call is retried until its time limit,
+    because the endpoint is still answering other calls. After a call has failed, calls get fewer retries
+    until a call succeeds. After several failed calls in a row, the run ends, so that a dead endpoint does not
+    cost every episode its full number of retries.
 
     Attributes:
-        endpoint: the endpoint.
+        endpoint: the URL and the API key to use.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -67,8 +67,8 @@ class Caller:
         Args:
             body: the body of the request.
             thoughts: the reasoning for each assistant message in the request. Reasoning is sent only to
-                endpoints that require it, because most endpoints refuse it.
-            count: called after each failed request, with the kind of failure.
+                endpoints that require it, because most endpoints reject it.
+            count: a function that is called with the kind of failure after each failed request.
 
         Raises:
             EndpointError: no attempt gave a usable answer.

@@ -33,7 +33,7 @@ class Spent:
 
 
 class Chat:
-    """One seat's model calls in one episode. Only one thread at a time may use an instance.
+    """One seat's model calls in one episode. Instances are not thread-safe.
 
     Attributes:
         model: the name of the model.

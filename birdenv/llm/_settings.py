@@ -1,4 +1,4 @@
-"""Model settings, which come from options, the environment, or a `.env` file."""
+"""Settings for language models, from options, environment variables or a `.env` file."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Endpoint:
 
 
 class ModelSettings(CheckedSettings):
-    """The settings for a run's models.
+    """The settings for the language models in a run.
 
-    Commands have an option for each field with a description. The option has the name of the field, unless a
-    string in the field's annotation gives a different name.
+    Each field with a description is also a command-line option. The option has the field's name unless the
+    annotation of the field contains a different name.
     """
 
     owner = "a model"
@@ -57,9 +57,9 @@ class ModelSettings(CheckedSettings):
         "-m",
         Field(description="The agent's model. Without --agent, this means --agent llm:MODEL."),
     ] = None
-    user_model: Annotated[str | None, Field(description="The user's model, if not in --user llm:MODEL.")] = (
-        None
-    )
+    user_model: Annotated[
+        str | None, Field(description="The user's model, unless --user llm:MODEL names it.")
+    ] = None
     base_url: Annotated[
         str | None,
         Field(
@@ -71,7 +71,7 @@ class ModelSettings(CheckedSettings):
         str | None,
         Field(
             description="The user's endpoint (key: BIRDENV_USER_API_KEY); default: BIRDENV_USER_BASE_URL, "
-            "else the agent's."
+            "otherwise the agent's endpoint."
         ),
     ] = None
     key_variable: Annotated[
@@ -85,7 +85,8 @@ class ModelSettings(CheckedSettings):
     max_cost: Annotated[
         float | None,
         Field(
-            ge=0, description="Budget in US dollars. The run ends when it is spent; --resume continues it."
+            ge=0,
+            description="Budget in US dollars. The run ends when this is spent; --resume continues the run.",
         ),
     ] = None
     run_tokens: Annotated[
@@ -117,7 +118,10 @@ class ModelSettings(CheckedSettings):
     request_seconds: Annotated[
         float | None,
         "--request-timeout",
-        Field(ge=0.1, description="Seconds for a request; a call with retries has three times as long."),
+        Field(
+            ge=0.1,
+            description="Seconds allowed for a request; a call with retries is allowed three times as long.",
+        ),
     ] = None
     call_seconds: float | None = None
     """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
@@ -131,16 +135,16 @@ class ModelSettings(CheckedSettings):
     cache: Annotated[
         Path | None,
         "--llm-cache",
-        Field(description="Folder in which calls are kept, so that other runs can reuse them."),
+        Field(description="Folder for storing calls, so that other runs can reuse the answers."),
     ] = None
     prices: Annotated[
         Path | None,
-        Field(description="JSON file of prices: {MODEL: {input, output}}, US dollars per million tokens."),
+        Field(description="JSON file of prices in US dollars per million tokens: {MODEL: {input, output}}."),
     ] = None
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Return the time limits for one request and for all attempts of a call together, in seconds."""
+        """Return the time limits in seconds for a single request, and for a call with all its retries."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
@@ -153,14 +157,14 @@ class ModelSettings(CheckedSettings):
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
             option = "--user-model" if role == "user" else "--model"
-            raise InputError(f"no model is given: name one in the spec (llm:MODEL) or with {option}")
+            raise InputError(f"no model is given: name a model in the spec (llm:MODEL) or with {option}")
         return found
 
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint that it was given for. If the user has a separate endpoint,
-        the variable `BIRDENV_USER_API_KEY` holds the key; if this variable is not set, no key is sent.
+        An API key is sent only to the endpoint that it was given for. If the simulated user has a separate
+        endpoint, the key comes from `BIRDENV_USER_API_KEY`; if that variable is not set, no key is sent.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
@@ -188,8 +192,8 @@ class ModelSettings(CheckedSettings):
     def to_travel(self) -> ModelSettings:
         """Return a copy of the settings that is valid in a different process, folder or environment.
 
-        The copy contains absolute paths, and the endpoints that the environment names. It contains no API
-        keys; every machine must have the keys in its environment variables.
+        The copy has absolute paths and the endpoints named by the environment, but no API keys. Every machine
+        must have the keys in its environment variables.
 
         Raises:
             InputError: a base URL cannot be used.
@@ -209,7 +213,7 @@ class ModelSettings(CheckedSettings):
         return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
-        """Return the settings that a run's records depend on, except those that have their default value.
+        """Return the settings that affect a run's records, excluding settings with their default value.
 
         Raises:
             InputError: a prompt file cannot be read.

@@ -1,4 +1,5 @@
-"""Pages and plots about runs, and what all pages share: styles, templates, token access, and a server.
+"""Pages and plots about runs, with the styles, templates, access control and server for all pages.
 
-This module imports nothing, because `access` needs the extra `web`, and `plots` needs the extra `report`.
+This package imports none of its modules, because `access` needs the extra `web` and `plots` needs the extra
+`report`.
 """

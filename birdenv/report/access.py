@@ -1,4 +1,4 @@
-"""Control access to pages with signed tokens in links, cookies and forms, and by request origin."""
+"""Control access to pages by signed tokens in links, cookies and forms, and by the origin of requests."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _BYTES: Final = 32  # the length of a secret
 
 
 class Doors:
-    """Makes and checks the signed tokens that give people access to the pages of one study.
+    """Creates and verifies the signed tokens that give people access to the pages of a study.
 
     Args:
         folder: the study's folder, which stores the signing secret so that tokens stay valid after a restart.
-            If it is None, the tokens are valid only in this process.
+            If `folder` is None, the tokens are valid only in this process.
         cookie: the name of the cookie that contains a person's token. A token is valid only for the cookie
             that it was made for.
 
@@ -56,7 +56,7 @@ class Doors:
         return _dumped(self._people, person)
 
     def person(self, token: str | None) -> str | None:
-        """Return the id of the person in a cookie's value, or None if the value is missing or forged."""
+        """Return the id of the person whose cookie has the value `token`; None if it is missing or forged."""
         return _loaded(self._people, token)
 
     def form(self, person: str) -> str:
@@ -68,11 +68,11 @@ class Doors:
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the last part of the link that lets a person continue in a different browser."""
+        """Return the token at the end of the link that lets a person continue in a different browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
-        """Return the id of the person whose link ends in this token, or None if the token is forged."""
+        """Return the id of the person whose link ends with the token `end`; None if the token is forged."""
         return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A web application with checked host names, security headers, static files and access by token.
+"""Create web applications that check host names and tokens, send security headers, and serve static files.
 
 This module needs the extra `web`.
 """
@@ -36,16 +36,16 @@ def guarded_app(
     static: Path | None = None,
     form_hosts: Iterable[str] = (),
 ) -> FastAPI:
-    """Return a web application that has no pages yet, refuses unknown hosts, and adds security headers.
+    """Create a web application without pages that rejects unknown host names and adds security headers.
 
     Args:
         title: the title of the application.
         host: the address at which the application will be served.
-        names: additional host names for the application. Requests to other names are
-            refused, to prevent DNS rebinding.
+        names: additional host names for the application. Requests to other names are rejected, to prevent DNS
+            rebinding.
         lifespan: a function that returns the context manager to enter at startup and exit at shutdown.
         static: a folder with static files, in addition to those of birdenv; None if there are none.
-        form_hosts: the additional origins that forms may be sent to.
+        form_hosts: additional origins to which forms may be submitted.
     """
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
@@ -57,7 +57,7 @@ def guarded_app(
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
     """Add the route `/open/{token}`, which gives the owner access to an application.
 
-    For the right admin token, it sets the owner's cookie and redirects to the first page.
+    If the token is the admin token, the route sets the owner's cookie and redirects to the first page.
 
     Args:
         app: the application.
@@ -79,7 +79,7 @@ def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
 
 
 def not_let_in() -> HTTPException:
-    """Return the HTTP error (403) for a request with a wrong token or cookie."""
+    """Return the HTTP error 403 for a request with an invalid token or cookie."""
     return HTTPException(403, "Open the address that the program printed when it started.")
 
 

@@ -1,4 +1,4 @@
-"""Live pages about the runs in a folder. This module needs the extra `web`."""
+"""Serve live pages about the runs in a folder. This module needs the extra `web`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class _Read(NamedTuple):
 
 
 class RunsOfFolder:
-    """Data about all runs at any depth in a folder. A run is read again when its files have changed.
+    """The data of all runs in a folder and its subfolders. A run is reread when its files have changed.
 
-    A run is named by its path relative to the folder.
+    The name of a run is its path relative to the folder.
 
     Args:
         root: the folder.
@@ -57,7 +57,7 @@ class RunsOfFolder:
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return an entry for each run, newest first. If a run cannot be read, its entry says why."""
+        """Return an entry for each run, newest first. The entry of an unreadable run contains the error."""
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 
@@ -124,11 +124,11 @@ def _version(path: Path) -> _Version:
 
 
 def make_view_app(root: Path, *, private: bool = False) -> tuple[FastAPI, str]:
-    """Return a web application that shows the runs in a folder, and the token that gives access to it.
+    """Create a web application that shows the runs in a folder. Return the application and its access token.
 
     Args:
         root: the folder.
-        private: True to show the private parts of episodes, too, such as the gold SQL.
+        private: True to also show the private parts of episodes, such as the gold SQL.
     """
     runs = RunsOfFolder(root, private=private)
     doors = Doors(None)

@@ -1,4 +1,4 @@
-"""Make a single HTML file about one run, or about two runs side by side. It needs no network."""
+"""Create an HTML file about one run, or about two runs side by side, that works offline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
 
 
 def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
-    """Yield the parts of an HTML page about one or two runs; joined, they form the page.
+    """Yield an HTML page about one or two runs, in parts to be concatenated.
 
     Raises:
         InputError: a record is damaged.
@@ -46,5 +46,5 @@ def _static(name: str) -> str:
 
 
 def source_digest(text: str) -> str:
-    """Return the digest that allows an inline style or script in a page's security policy."""
+    """Return the digest of an inline style or script, as used in a page's Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,4 +1,4 @@
-"""The templates of all pages, which share the page head in `templates/head.html`."""
+"""Load the templates of pages. All pages share the head in `templates/head.html`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
 
 def page_templates(package: str) -> Environment:
-    """Return an environment for the templates of a package and `birdenv.report`; it escapes every value."""
+    """Return an autoescaping environment for the templates of a package and those of `birdenv.report`."""
     return Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("birdenv.report")]),
         autoescape=select_autoescape(default=True),

@@ -1,4 +1,4 @@
-"""Plot the figures from one or several runs as points with 95% intervals, or as curves over a setting.
+"""Plot the metrics of one or more runs as points with 95% intervals, or as curves over a setting.
 
 Plots need the extra `report`.
 """
@@ -37,10 +37,10 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Return the rows of a run's plot, from top to bottom: all figures, then the figures for each group.
+    """Return the rows of a run's plot from top to bottom: first all metrics, then the metrics by group.
 
-    Each kind of group has a heading: a row without a figure. Figures without an upper limit are left out,
-    because the axis ends at the maximum possible value.
+    Each kind of group has a heading, which is a row without a value. Metrics without an upper limit are
+    omitted, because the axis ends at the maximum possible value.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for title, column in report.drawn_groups(report.groups):
@@ -49,7 +49,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
 
 
 def comparison_rows(comparison: RunComparison) -> list[_Row]:
-    """Return the rows of a comparison plot: for each figure, a heading and a row for each run."""
+    """Return the rows of a comparison plot: a heading for each metric, followed by a row for each run."""
     rows: list[_Row] = []
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -64,13 +64,13 @@ def _name(comparison: RunComparison, number: int) -> str:
 
 
 def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
-    """Plot a run or a comparison, and return the bytes of a PNG or SVG file.
+    """Plot a run or a comparison as a PNG or SVG file, and return the bytes of the file.
 
-    Figures are drawn as curves over a setting if `curve_setting` finds one, and otherwise as points with
-    intervals. Identical figures give identical bytes with the same version of matplotlib.
+    Metrics are drawn as curves if `curve_setting` finds a setting for the x-axis, and otherwise as points
+    with intervals. Identical metrics give identical bytes in the same version of matplotlib.
 
     Args:
-        of: the figures of a run, or a comparison of runs.
+        of: the report on a run, or the comparison of several runs.
         form: the file format, `png` or `svg`.
 
     Raises:
@@ -87,7 +87,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
     setting = None if isinstance(of, RunReport) else curve_setting(of)
     rows = forest_rows(of) if isinstance(of, RunReport) else comparison_rows(of)
     if not rows:
-        raise InputError("--plot: there is no figure to draw")
+        raise InputError("--plot: there is no metric to draw")
     height = 4.5 if setting is not None else 1.2 + 0.28 * len(rows)
     figure = Figure(figsize=(8, height), layout="constrained")
     FigureCanvasAgg(figure)
@@ -121,9 +121,10 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the name of the setting that can be the x-axis for curves, or None if there is none.
+    """Return the name of a setting that can be the x-axis for curves, or None if there is no such setting.
 
-    There must be at least three runs that differ in a single setting, with a different number in each run.
+    There must be at least three runs that differ only in this setting, and its value must be a different
+    number in each run.
     """
     runs = comparison.runs
     names = {name for run in runs for name in (*run.measured.settings, "agent", "user")}

@@ -1,4 +1,4 @@
-"""The JSON data for pages about a run: the overview, a row for each episode, and each episode in full."""
+"""Prepare the JSON data for pages about a run: the overview, and the details of each episode."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
 
 
 def run_line(path: Path) -> dict[str, Any]:
-    """Return a summary of a run for a list of runs: game, agent, progress, first figure and cost so far.
+    """Return a run's entry in a list of runs: the game, agent, progress, first metric and cost so far.
 
     Raises:
         InputError: the folder is not a run, or a file is damaged.
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return all data of an episode for its page. Empty fields are left out, and long texts are cut."""
+    """Return the data for the page of an episode. Empty fields are omitted, and long texts are truncated."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 
@@ -172,7 +172,7 @@ def _compact(value: Any) -> Any:
 
 
 def script_json(value: Any) -> str:
-    """Return a value as JSON that is safe inside an HTML script element.
+    """Serialise a value as JSON that is safe inside an HTML script element.
 
     `<`, line separators and lone surrogates are escaped.
 

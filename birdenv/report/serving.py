@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> Iterator[str]:
-    """Open a port and yield its address; at the end of the `with` block, serve until the server is stopped.
+    """Open a port and yield its address. When the `with` block ends, serve until the server is stopped.
 
-    Ctrl-C and SIGTERM both stop the application in an orderly way, so that every database is closed and left
-    as a single file.
+    Ctrl-C and SIGTERM both shut down the application cleanly, so that every database is closed and left as a
+    single file.
 
     Args:
         app: the application.
         host: the address to listen on.
-        port: the port; 0 picks a free one.
+        port: the port; 0 to pick a free port.
         largest_frame: the maximum size of a WebSocket message in bytes.
 
     Raises:
@@ -85,7 +85,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Replace an import error in the `with` block with an `InputError` that says how to install `web`.
+    """Replace an import error in the `with` block by an `InputError` that says how to install `web`.
 
     Raises:
         InputError: a package of the extra is missing.

@@ -1,4 +1,4 @@
-"""Play many episodes of an agent as a run that is recorded on disk; resume, summarise and compare runs."""
+"""Play the episodes of a run and record them on disk; resume, summarise and compare runs."""
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes

@@ -1,4 +1,4 @@
-"""Play an episode so that errors are recorded, and assign each error to a status and to a seat."""
+"""Play an episode, catch its errors, and classify each error by status and by the seat at fault."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return the status, the message and the seat at fault for the exception that ended an episode.
+    """Describe the exception that ended an episode: the status, the message and the seat at fault.
 
     Args:
         error: the exception. A `SeatError` names the seat whose player raised it.
-        evaluated: the index of the evaluated seat. If None, every player's error counts as the agent's.
+        evaluated: the index of the evaluated seat. If it is None, the agent is blamed for the errors of all
+            players.
     """
     seat = None
     if isinstance(error, SeatError):
@@ -63,7 +64,7 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
 def usage_of_players(
     players: Sequence[Player | None], evaluated: int
 ) -> tuple[list[Usage | None], Failure | None]:
-    """Return the model usage of each seat's player, and the first error that occurred while asking for it.
+    """Return the model usage of each seat's player, and the first error raised while collecting the usage.
 
     The usage is None for an empty seat, and for a player that reports no usage.
     """
@@ -92,9 +93,9 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
-    """Play a dialogue to its end and close it. Return the failure that ended it, or None if none did.
+    """Play a dialogue to its end and close it. Return the failure that ended it early, or None.
 
-    Exceptions are returned as failures, so that other episodes can continue.
+    Most exceptions are returned as failures, so that other episodes can continue.
 
     Raises:
         InfrastructureError: a database or a model endpoint was lost; the episode may be played again.

@@ -1,4 +1,4 @@
-"""Merge the run folders of a run's parts (`--shard`) into one run folder."""
+"""Merge the shards of a run (`--shard`), which have separate run folders, into a single run folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
 
 
 def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summary]:
-    """Merge the parts of a run into one run folder, and return the folder and the summary.
+    """Merge the parts of a run into one run folder. Return the folder and the summary.
 
     The files are identical to those of a run on one machine, except for durations and for the engine, the
     workers and the command in `config.json`.

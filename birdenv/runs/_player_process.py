@@ -1,11 +1,11 @@
 """Run players that are not part of birdenv in child processes, which receive only public data.
 
 The player's module is imported only in the child. The parent sends contexts and views, and the child answers
-in JSON, so that it cannot run code in the parent. Up to 16 episodes share a child, each with its own thread
-and connection. Repeats of one task never share a child.
+in JSON, so the child cannot run code in the parent. Up to 16 episodes share a child, each with a separate
+thread and connection. Repeats of the same task never share a child.
 
-If a child dies, each of its episodes continues in a new child that it does not share. An episode fails only
-if the new child also dies.
+If a child dies, each of its episodes continues in a new, unshared child. An episode fails only if the new
+child also dies.
 
 This is not a sandbox: the child runs as the same user and can open the same files.
 """
@@ -32,11 +32,11 @@ MOST_SESSIONS: Final = 16
 
 
 class PlayerCrashError(BirdenvError):
-    """Raised if a player raises an exception, or if a player's process dies; the message says which."""
+    """Raised if a player raises an exception, or if a player's process dies."""
 
 
 class MoveTimeoutError(PlayerCrashError):
-    """Raised if a player does not move in time. The player's process has then been ended."""
+    """Raised if a player does not move in time, after the player's process has been ended."""
 
 
 class _ChildDiedError(Exception):
@@ -44,11 +44,11 @@ class _ChildDiedError(Exception):
 
 
 class PlayerProcesses:
-    """The child processes that run one player. Calling the object starts the player for one episode.
+    """A pool of child processes that run one player. Calling the pool starts the player for an episode.
 
     Args:
         spec: the spec of the player.
-        move_timeout: the number of seconds that a move may take; None for no limit.
+        move_timeout: the time limit for a move in seconds; None for no limit.
     """
 
     def __init__(self, spec: PlayerSpec, move_timeout: float | None = None) -> None:
@@ -67,7 +67,7 @@ class PlayerProcesses:
         return ForeignPlayer(self, context)
 
     def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
-        """Return a child process with room for one more episode. With `alone`, the process is not shared."""
+        """Return a child process with room for an episode. If `alone` is true, the process is not shared."""
         with self._lock:
             self._children = [child for child in self._children if child.is_alive]
             for child in () if alone else self._children:
@@ -81,7 +81,7 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Free an episode's place in a child process. A process that was leased with `alone` is ended."""
+        """Free an episode's place in a child process, and end the process if it is not shared."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:
@@ -96,7 +96,7 @@ class PlayerProcesses:
 
 
 class ForeignPlayer:
-    """A player that sends each view to a child process, and returns the move that the child sends back."""
+    """A player that forwards each view to a child process and returns the move that the child sends back."""
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
@@ -147,7 +147,7 @@ class ForeignPlayer:
         return self._spent + (self._latest or Usage())
 
     def close(self) -> None:
-        """End the episode in the child process, and free its place there."""
+        """End the episode in the child process and free its place there."""
         child, self._child = self._child, None
         if self._channel is not None:
             self._channel.close()

@@ -1,4 +1,4 @@
-"""Play the tasks of a game with one call from Python."""
+"""Play the tasks of a game from Python with a single function call."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class RunResult:
 
     Attributes:
         records: the public record of each episode, in task order; `record["example"]` is the transcript.
-        overall: the figures of the run, as in `overall.json`.
-        text: the summary for people to read.
+        overall: the metrics of the run, as in `overall.json`.
+        text: the summary as readable text.
         folder: the run folder; None if the records were not kept on disk.
     """
 
@@ -62,7 +62,7 @@ def run_episodes(
     move_timeout: float | None = 3600.0,
     **settings: Any,
 ) -> RunResult:
-    """Play a game's tasks with an agent, and return the records and the summary.
+    """Play a game's tasks with an agent. Return the records and the summary.
 
     >>> import birdenv
     >>> result = run_episodes("bird", lambda view: birdenv.submit_sql("SELECT 1"), limit=2)
@@ -72,23 +72,25 @@ def run_episodes(
     Args:
         game: the name of the game.
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
-            or a function of the view. If a spec names a player that is not part of birdenv, the player runs
-            in a process that holds only public data. An object or a function shares this process.
+            or a function that takes a view and returns a move. If a spec names a player that is not part of
+            birdenv, the player runs in a separate process that holds only public data. Objects and functions
+            run in this process.
         seed: the seed for every player's random numbers.
         parallel: the number of episodes to play at the same time.
         repeats: the number of episodes to play for each task.
-        output: the folder to make the run folder in; if None, the records are not kept on disk.
+        output: the folder in which to create the run folder; if None, the records are not kept on disk.
         resume: the folder of a run to continue; pass it instead of `output`.
         options: settings for players, keyed by name.
         progress: a function that is called after each episode with the episode's public record.
-        models: endpoints, budgets and recordings of language models.
+        models: the settings of the language models: endpoints, budgets and recordings.
         engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a
             `birdenv.engines.Engine`. All engines except threads need players that are specs.
         address: the address of a running Ray cluster; if None, Ray is started on this machine.
         shard: the part of the run to play, such as `3/16`; `birdenv merge` merges the run folders of all
             parts.
-        episodes: the number of episodes to play, counted from the first; None for all.
-        move_timeout: the seconds that a player in a separate process may take for a move; None for no limit.
+        episodes: the number of episodes to play, starting with the first; None for all.
+        move_timeout: the time limit in seconds for a move by a player in a separate process; None for no
+            limit.
         **settings: the game's settings, and the players for the other seats as arguments named after the
             seats.
 

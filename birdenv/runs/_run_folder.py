@@ -1,4 +1,4 @@
-"""The folder of a run, whose files stay usable even if the run is killed at any moment."""
+"""The folder of a run, whose files remain usable even if the run is killed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
 
 
 def run_folder(path: Path, *, started: bool = True) -> Path:
-    """Return the run folder that a path leads to: the path itself, or the latest run in that folder.
+    """Return the path if it is a run folder; otherwise, return the latest run folder inside it.
 
     Args:
         path: the path.
-        started: True to pass over runs without episodes, unless no run in the folder has any.
+        started: True to skip runs that have no episodes, unless no run has any episodes.
 
     Raises:
         InputError: the path is not a run and contains no run, or the run folder contains links or special
@@ -86,7 +86,7 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Return the folder name for runs with the given players, game and data.
+    """Return the name of the folder for runs with the given players, game and data.
 
     The name is short and valid on every file system. A path in a player's spec is shortened to the file name.
     If a spec had to be changed, the first eight digits of its SHA-256 are added, so that different players
@@ -95,7 +95,7 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
     Args:
         players: the players' specs, in the order of the seats.
         game: the name of the game.
-        data: the names of the data, as from `data_name`.
+        data: the result of `data_name`.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
     ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')
@@ -120,7 +120,7 @@ def player_name(player: str, model: Any) -> str:
 
 
 def data_name(settings: Any) -> str:
-    """Return the names of the data folder and data files in a game's settings, or "" for the demo."""
+    """Return the names of the data folder and the data files in a game's settings; "" for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -130,9 +130,9 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder. A record is appended to it for each finished episode.
+    """A run folder. When an episode finishes, its records are appended to the folder's files.
 
-    The records are in several streams, which are JSONL files. Each record names its episode by `instance_id`,
+    The records are in several JSONL files, called streams. Each record names its episode by `instance_id`,
     and by `repeat` if every task is played several times. An episode is finished when it has a record in
     every stream. At the end of the run, the records are sorted by task.
     """
@@ -144,13 +144,13 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make a new folder `run-<date>-<time>` in `parent`. A number is appended if this name is taken.
+        """Create a folder `run-<date>-<time>` in `parent`. A number is appended if this name is taken.
 
         The folder counts as a run once `config.json` is written in it; `latest` then points to the folder. If
         `config.json` cannot be written, the folder is removed again.
 
         Raises:
-            InputError: the folder cannot be made.
+            InputError: the folder cannot be created.
         """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:
@@ -170,7 +170,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run that a path leads to: the path itself, or the latest run, even without episodes.
+        """Open the run at a path, or the latest run inside it, even if no episode has been played.
 
         Raises:
             InputError: there is no run, or its folder contains links or special files.
@@ -223,9 +223,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the public records of the episodes that need not be played again, keyed by `episode_name`.
+        """Return the public records of the episodes that will not be played again, keyed by `episode_name`.
 
-        An episode whose status says nothing about the agent, such as `infra_error`, is played again.
+        Episodes whose status says nothing about the agent, such as `infra_error`, are played again.
         """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
@@ -233,7 +233,7 @@ class RunDirectory:
         return {name: run for name, run in kept.items() if run["status"] not in RETRIED}
 
     def rewrite(self, order: Iterable[str]) -> None:
-        """Rewrite every stream atomically: keep the records of the episodes in `order`, in this order."""
+        """Rewrite every stream atomically with only the records of the episodes in `order`, in that order."""
         wanted = list(order)
         for stream in STREAMS:
             records = self.read(stream)
@@ -259,7 +259,7 @@ class RunDirectory:
                 _point_latest(self.path.parent / "latest", self.path)
 
     def read_config(self, hint: str = "; start a new run without --resume") -> dict[str, Any]:
-        """Return the content of `config.json`: the settings of the run.
+        """Return the content of `config.json`, which holds the settings of the run.
 
         Raises:
             InputError: the file cannot be read; the message ends with `hint`.

@@ -1,4 +1,4 @@
-"""The plan of a run: the game, the players and the settings, and the `config.json` that records them."""
+"""Plan a run with its game, players and settings, and record the plan in `config.json`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def find_engine(name: str) -> EntryPoint:
 
 
 class OpenRun:
-    """The resources of a run that are opened before anything is written, so that errors come early.
+    """The engine and the players of a run. They are opened before anything is written, to fail early.
 
     Attributes:
         engine: the engine that plays the episodes.
@@ -66,14 +66,15 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Everything that is needed to play a run.
+    """A run to play: the game, the players and the settings.
 
     Attributes:
         arena: the game with its settings and tasks.
-        players: the player for each seat, keyed by seat index: a spec, a player, or a function of the view.
+        players: the player for each seat, keyed by seat index: a spec, a player, or a function that takes a
+            view and returns a move.
         settings: the settings of the run.
         extra: additional fields for `config.json`.
-        engine: the engine; None for the engine that the settings name.
+        engine: the engine; None to use the engine named in the settings.
     """
 
     arena: Arena
@@ -92,12 +93,12 @@ class RunPlan:
         return Models(self.settings.models)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of each seat's player: the spec as it was given, or the class of an object."""
+        """Return the name of each seat's player: its spec, or its class name if it was given as an object."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
     def open(self) -> OpenRun:
-        """Open the engine, and check that it can use every player.
+        """Open the engine and check that it can use every player.
 
         Raises:
             InputError: the engine or a player cannot be used.
@@ -134,7 +135,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return the content of `config.json`: everything that the run's records depend on."""
+        """Return the content of `config.json`, which includes all settings that affect the run's records."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
@@ -190,7 +191,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
         resume: True if the run is resumed.
 
     Returns:
-        Warnings for the user, for example that birdenv's code has changed.
+        Warnings to show to the user, for example that birdenv's code has changed.
 
     Raises:
         InputError: a setting that must stay the same has changed; the message names it.
@@ -217,7 +218,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Return a description of how the value of a setting has changed between two runs."""
+    """Describe how the value of a setting has changed between two runs."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

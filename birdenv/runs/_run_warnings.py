@@ -33,10 +33,9 @@ class RunWarnings:
     Attributes:
         lines: a line for each warning.
         broken: the number of episodes that ended with an error.
-        lost: the number of episodes that ended with an error because of the machine, a server or a model
-            endpoint.
-        is_void: True if the run says nothing about the agent: all episodes ended with an error, or the agent
-            never answered.
+        lost: the number of these episodes in which the machine, a server or a model endpoint was at fault.
+        is_void: True if the run says nothing about the agent, because all episodes ended with an error or the
+            agent never answered.
     """
 
     lines: tuple[str, ...]
@@ -46,7 +45,7 @@ class RunWarnings:
 
 
 def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
-    """Return warnings about errors, moves that the game does not have, and seats that never answered.
+    """Return warnings about errors, moves unknown to the game, and seats that never answered.
 
     Args:
         arena: the game of the run.
@@ -59,13 +58,13 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     void = [run for run in broken if run["status"] == PARTNER_ERROR]
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
-        (failed, "ended early, counted as failed"),
-        (void, "ended early with an error of another seat's player, not counted"),
-        (lost, "ended early because the infrastructure failed, not counted"),
+        (failed, "ended early and counted as failed"),
+        (void, "ended early with an error of another seat's player and did not count"),
+        (lost, "ended early because the infrastructure failed and did not count"),
     ):
         if found:
             first, count = found[0], counted(len(found), "episode")
-            lines.append(f"{count} {what}. The first, {name_of(first)}: {first['error']}")
+            lines.append(f"{count} {what}. The first is {name_of(first)}: {first['error']}")
     seat = arena.game.seats[arena.game.evaluated]
     moves = [
         (run, event)

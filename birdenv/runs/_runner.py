@@ -32,13 +32,13 @@ def run(
     progress: Progress | None = None,
     opened: OpenRun | None = None,
 ) -> Summary:
-    """Play all episodes that are not finished yet in the run folder, then write and return the summary.
+    """Play all unfinished episodes of a run, then write and return the summary.
 
-    An episode that loses a server is played up to three times. If the server is lost each time, the status is
-    `infra_error`.
+    An episode that is interrupted by the loss of a server is played up to three times before it gets the
+    status `infra_error`.
 
-    If `repeats` is above 1, all tasks are played once, then all tasks again, so that an interrupted run has
-    covered as many tasks as possible. Each repeat has different random numbers.
+    If `repeats` is greater than 1, all tasks are played once before any task is repeated, so that an
+    interrupted run covers as many tasks as possible. Each repeat uses different random numbers.
 
     A record is appended when an episode finishes, and the records are sorted by task at the end. A
     `KeyboardInterrupt` ends the run and is raised again; the finished episodes are on disk.
@@ -47,7 +47,7 @@ def run(
         plan: the plan of the run.
         directory: the run folder, after `prepare`.
         progress: a function that is called after each episode with the episode's public record.
-        opened: the result of `plan.open()`; None to open the plan here. It is closed at the end.
+        opened: the result of `plan.open()`, which is closed at the end; None to open the plan here.
 
     Raises:
         InputError: the engine or a player cannot be used.
@@ -74,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return a job for each episode of the run, or of the part to play, in playing order."""
+    """Return a job for each episode of the run or of the selected shard, in playing order."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -134,16 +134,16 @@ def _note_engine(directory: RunDirectory, plan: RunPlan, opened: OpenRun) -> Non
 def write_run(
     arena: Arena, episodes: Iterable[Records], output: Path | str, *, agent: str, seed: int = 0
 ) -> Path:
-    """Write episodes that were played elsewhere into a new run folder, and return the folder.
+    """Write episodes that were played outside a run into a new run folder, and return the folder.
 
-    `birdenv summary`, `compare`, `blame` and `export` can then read these episodes. Several episodes of a
-    task become repeats of the task, in the given order.
+    `birdenv summary`, `compare`, `blame` and `export` can then read these episodes. Episodes of the same task
+    become repeats, in the given order.
 
     Args:
         arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
-        output: the folder to make the run folder in.
-        agent: the name of the agent, for example that of a policy in training.
+        output: the folder in which to create the run folder.
+        agent: the name of the agent, such as the name of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:
@@ -180,7 +180,7 @@ def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
 
 
 def summarise(directory: RunDirectory) -> Summary:
-    """Compute the figures of a run, write `overall.json` and `summary.txt`, and return the summary."""
+    """Compute the metrics of a run, write `overall.json` and `summary.txt`, and return the summary."""
     made = report(recorded_run(directory))
     summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)

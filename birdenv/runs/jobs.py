@@ -1,7 +1,7 @@
-"""Describe the episodes of a run as jobs that consist of plain values, so that any process can play them.
+"""Describe episodes as jobs that consist of plain values, so that any process can play them.
 
-`Work` holds what all episodes have in common and can be pickled. Each worker process opens tasks,
-databases and players once.
+`Work` holds the data that all jobs of a run share, and can be pickled. Each worker process opens tasks,
+databases and players only once.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _PLACES: Final = frozenset({"data_file", "db_dir", "image", "server"})
 
 
 class Job(NamedTuple):
-    """One episode to play, as plain values.
+    """An episode to play, as plain values.
 
     Attributes:
         instance_id: the id of the task.
-        repeat: which repeat of the task this is, counting from 0; None if each task is played once.
+        repeat: the number of the repeat, from 0; None if each task is played once.
         calls: model calls that an interrupted run has already recorded for this episode.
     """
 
@@ -58,11 +58,11 @@ class JobResult(NamedTuple):
     """The result of a job, as plain values.
 
     Attributes:
-        records: the episode's record for each record file (stream) of the run folder; None if the run has to
-            end.
+        records: the episode's records, keyed by record file (stream) of the run folder; None if the run has
+            to end.
         calls: the model calls of the episode; empty if the job was played in the run's process, which has
             already recorded them.
-        ended: why the whole run has to end; empty if it can go on.
+        ended: the reason why the whole run has to end; empty if the run can continue.
     """
 
     records: Records | None
@@ -73,9 +73,9 @@ class JobResult(NamedTuple):
 class Engine(Protocol):
     """A callable that plays the jobs of a run, for example in threads, in processes or on a cluster.
 
-    Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. It should
-    take the next job from the iterator only when it can play one more episode, because the run stops handing
-    out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is also an engine.
+    Calling an engine with the work and the jobs returns one `JobResult` for each job, in any order. An engine
+    should take a job from the iterator only when it can start playing it, because the run stops handing out
+    jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is also an engine.
 
     Optional attributes:
 
@@ -123,20 +123,21 @@ os.register_at_fork(after_in_child=_forget)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all episodes of a run have in common, as plain values. Calling a `Work` with a job plays the job.
+    """The data that all jobs of a run share, as plain values. Calling a `Work` with a job plays the job.
 
-    A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
-    calls `lost` for a job whose worker has died too often.
+    A worker calls `open`, then `play` for each job from any thread, and finally `close`. The run's process
+    calls `lost` for jobs whose worker has died too often.
 
     Attributes:
-        key: a unique key that each process uses to find what it has opened for the run.
+        key: a unique key under which each process stores the resources that it has opened for the run.
         game: the name of the registered game.
         settings: the game's settings as JSON.
-        players: the spec of each seat's player; for an empty seat, ""; for an object, the name of the class.
+        players: the spec of each seat's player; "" for an empty seat; the class name of a player that is an
+            object.
         run: the settings of the run.
         folder: the working directory of the run, which a worker enters if the folder exists.
-        contents: digests of the run's data and code, keyed by name. Every worker must have the same data and
-            code. Empty if all jobs are played in the run's process.
+        contents: digests of the run's data and code, keyed by name, which must be the same in every worker.
+            Empty if all jobs are played in the run's process.
     """
 
     key: str
@@ -148,11 +149,11 @@ class Work:
     contents: Mapping[str, Any]
 
     def open(self) -> None:
-        """Load the tasks and prepare the players in this process. Calling this again does nothing.
+        """Load the tasks and prepare the players in this process. Further calls have no effect.
 
         Raises:
-            InputError: data or a player cannot be used here, or the data or the code differ from the run's.
-                The message names the machine.
+            InputError: data or a player cannot be used on this machine, which the message names; or the data
+                or the code differ from those of the run.
         """
         self._place()
 
@@ -178,7 +179,7 @@ class Work:
     __call__ = play
 
     def lost(self, job: Job, why: str) -> JobResult:
-        """Return the result of a job that could not be played, for the reason `why`.
+        """Return the result of a job that could not be played. `why` is the reason.
 
         Call this only in the run's process.
         """
@@ -186,7 +187,7 @@ class Work:
         return JobResult(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
 
     def close(self) -> None:
-        """Close what this process has opened for the run: tasks, players and models."""
+        """Close the tasks, players and models that this process has opened for the run."""
         with _lock:
             place = _places.pop(self.key, None)
         if place is not None and place.models is not None:
@@ -196,7 +197,7 @@ class Work:
 
     @contextmanager
     def opened(self, arena: Arena, seating: Seating | None) -> Iterator[None]:
-        """Let jobs in this process use the run's tasks and players within the `with` block.
+        """Make the run's tasks and players available to jobs in this process during the `with` block.
 
         Args:
             arena: the run's tasks.
@@ -300,7 +301,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of the data and code that the episodes use. Digests do not depend on folder paths."""
+    """Return digests of the data and code that the episodes use. They do not depend on folder paths."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {
@@ -315,7 +316,7 @@ def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> 
 
 
 def digest_of_player(spec: str) -> str | None:
-    """Return the digest of the file or folder named in a player's spec, or None if the spec names none."""
+    """Return the digest of the file or folder named in a player's spec; None if the spec names no path."""
     name, _, argument = spec.partition(":")
     return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
 

@@ -1,4 +1,4 @@
-"""Make the players of a run: those that ship with birdenv in this process, all others in child processes."""
+"""Create a run's players. Players that do not ship with birdenv run in child processes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
-    """A factory that makes new players for each episode of a run.
+    """A factory that creates the players for each episode of a run.
 
-    Players given as a spec share the process that holds private tasks only if they ship with birdenv. Only a
-    player in the evaluated seat that has `sees_private` set is given the private half of a task.
+    A player given as a spec runs in this process, which holds private tasks, only if the player ships with
+    birdenv. The private half of a task is given only to a player in the evaluated seat that sets
+    `sees_private`.
     """
 
     def __init__(
@@ -48,10 +49,10 @@ class Seating:
     def players(
         self, dialogue: Dialogue, instance_id: str, *, seed: int, repeat: int = 0
     ) -> Sequence[Player | None]:
-        """Make the players for an episode. Return a player for each seat, or None for an empty seat.
+        """Create the players for an episode: a player for each seat, or None for an empty seat.
 
         Raises:
-            SeatError: a player cannot be made.
+            SeatError: a player cannot be created.
             InfrastructureError: a server that a player needs was lost.
         """
         arena = self._arena

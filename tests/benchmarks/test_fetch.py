@@ -178,10 +178,10 @@ def test_what_is_torn_wrong_or_missing_leaves_nothing(server: Files, tmp_path: P
 
 def test_nothing_is_downloaded_beyond_the_bound(server: Files, tmp_path: Path) -> None:
     server.files["/huge.zip"] = b"x" * 3_000_000
-    with pytest.raises(InputError, match="refused"):
+    with pytest.raises(InputError, match="was not downloaded"):
         fetch_archive(place(server.url + "/huge.zip", at_most_gb=0.001), tmp_path)
     bounded = _fetch._BoundedFile(place("x", at_most_gb=0.001), tmp_path, None)
-    with pytest.raises(InputError, match="refused"):
+    with pytest.raises(InputError, match="was not downloaded"):
         for _ in range(100):
             bounded.update(100_000)
     assert list(tmp_path.iterdir()) == []
@@ -204,7 +204,7 @@ def test_a_hostile_archive_is_refused_whole(name: str, tmp_path: Path) -> None:
     files, modes = HOSTILE[name]
     archive = tmp_path / "a.zip"
     archive.write_bytes(zipped({"first.txt": b"harmless", **files}, modes))
-    with pytest.raises(InputError, match="refused"):
+    with pytest.raises(InputError, match=r"leads outside the folder|is a link or a device"):
         unpack(archive, tmp_path / "out" / "in")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [archive]
     assert not Path("/tmp/birdenv-escaped.txt").exists()
@@ -234,11 +234,11 @@ def test_too_many_files_and_too_little_room(tmp_path: Path, monkeypatch: pytest.
     archive = tmp_path / "a.zip"
     archive.write_bytes(zipped(PLAIN))
     monkeypatch.setattr(_fetch, "MOST_FILES", 1)
-    with pytest.raises(InputError, match="2 files"):
+    with pytest.raises(InputError, match="more than 1 files"):
         unpack(archive, tmp_path / "out")
     monkeypatch.undo()
     monkeypatch.setattr(_fetch.shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
-    with pytest.raises(InfrastructureError, match="100 are free"):
+    with pytest.raises(InfrastructureError, match="only 100 bytes free"):
         unpack(archive, tmp_path / "out")
 
 
@@ -268,7 +268,7 @@ def test_a_hostile_data_set_is_refused(server: Files, tmp_path: Path) -> None:
     assert not tree(tmp_path)
     server.files = {"/hub/a.txt": b"x"}
     server.announced["a.txt"] = 10**10
-    with pytest.raises(InputError, match="refused"):
+    with pytest.raises(InputError, match="was not downloaded"):
         fetch_hub(place("birdsql/x", "hub"), tmp_path)
 
 

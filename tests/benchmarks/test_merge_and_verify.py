@@ -130,10 +130,14 @@ def follow_up(**changes: Any) -> Row:
             {"knowledge_ambiguity": [{"term": "x", "sql_snippet": "y", "deleted_knowledge": [1, 44]}]},
             "deleted_knowledge: no such id in the knowledge base of club: 44",
         ),
-        (QUERY, {"sol_sql": ["SELECT nope FROM member"]}, "its own gold fails in phase 1"),
-        (QUERY, {"sol_sql": ["SELECT name FROM member WHERE age > 99"]}, "its own gold fails in phase 1"),
+        (QUERY, {"sol_sql": ["SELECT nope FROM member"]}, "the task's own gold fails in phase 1"),
+        (
+            QUERY,
+            {"sol_sql": ["SELECT name FROM member WHERE age > 99"]},
+            "the task's own gold fails in phase 1",
+        ),
         (QUERY, follow_up(sol_sql=[]), "follow_up.sol_sql is empty"),
-        (QUERY, follow_up(sol_sql=["SELECT nope"]), "its own gold fails in phase 2"),
+        (QUERY, follow_up(sol_sql=["SELECT nope"]), "the task's own gold fails in phase 2"),
         (QUERY, follow_up(category="Management"), "follow_up.test_cases is empty"),
         (
             MANAGEMENT,
@@ -162,7 +166,7 @@ def test_partial_counts_tasks_without_gold(tmp_path: Path) -> None:
 def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
     report = verify(tmp_path, MANAGEMENT | {"instance_id": "club_9"})
     assert report.passed
-    assert "without `_M_` in its id" in str(report.warnings[0])
+    assert "the id lacks `_M_`" in str(report.warnings[0])
 
 
 def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_replay_needs_no_server_and_gives_the_same_bytes(
     assert contents(newest(first)) == contents(newest(second)) and len(demo_server.requests) == count
     assert json.loads((newest(first) / "overall.json").read_text())["usage"]["cost_usd"]["total"] > 0
     ran = birdenv(*run_with(demo_server, second, "--replay", newest(first), "--temperature", "1"))
-    assert ran.code == 3 and "has no such call: library_1/0/system, call 1" in ran.err
+    assert ran.code == 3 and "does not contain call 1 of library_1/0/system" in ran.err
     assert "--resume" not in ran.err
 
 
@@ -149,7 +149,7 @@ def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
     dialogues = tuple(broken if each is task else each for each in demo_answers.dialogues)
     with serve(ServerScript(dialogues=dialogues)) as running:
         ran = birdenv(*run_with(running, tmp_path))
-        assert ran.code == 3 and "not counted" in ran.err and "answered 400: 'No.'" in ran.err
+        assert ran.code == 3 and "did not count" in ran.err and "answered 400: 'No.'" in ran.err
         overall = json.loads((newest(tmp_path) / "overall.json").read_text())
         assert overall["status"] == {"completed": 3, "infra_error": 1}
         assert overall["figures"]["reward"]["value"] == 1.0
@@ -230,11 +230,11 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert (
         "Notes on the user's model (see docs/language-models.md): granted without a shared word " in ran.out
     )
-    assert ran.code == 1 and "annotated points revealed to vague questions: 1 of 2" in ran.out
+    assert ran.code == 1 and "annotated points revealed in reply to vague questions: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
     assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in text
-    assert "questions that name nothing revealed 1 of 2 points" in text
+    assert "vague questions revealed 1 of 2 points" in text
     ran = birdenv(
         "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
     )

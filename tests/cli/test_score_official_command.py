@@ -112,7 +112,7 @@ def test_result_files_without_verdicts_are_graded(
     assert ran.code == 0, ran.err
     assert "phase 1 passed at once: a = 2, after debug: b = 1" in ran.out
     assert "phase 2 passed at once: c = 3, after debug: d = 0" in ran.out
-    assert "no SQL of the task is in the files, counted as failed" in ran.out
+    assert "the files contain no SQL for the task, which counts as failed" in ran.out
     assert birdenv("score-official", folder, "--grade").code == 2
 
 
@@ -155,7 +155,7 @@ def test_tasks_of_the_data_file_that_were_not_played(birdenv: Command, demo: Pat
     assert "phase 1 passed at once: a = 3, after debug: b = 0" in ran.out
     assert "phase 2 passed at once: c = 3, after debug: d = 0" in ran.out
     assert "left out: 35 skipped" in ran.out and "infra_error" not in ran.out
-    assert "no result for a task of --data" in ran.out
+    assert "a task in --data has no result" in ran.out
 
 
 def test_missing_ground_truth_is_named(birdenv: Command, demo: Path, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_without_the_databases_it_says_so(birdenv: Command, run: Path) -> None:
     (run / "config.json").write_text(json.dumps(config | {"db_dir": "/nowhere", "data_file": "/nowhere"}))
     ran = birdenv("show", run, "library_2", "--private")
     assert ran.code == 0
-    assert "The databases are missing" in ran.out and "The tasks are missing" in ran.out
+    assert "The databases are missing" in ran.out and "The task file is missing" in ran.out
 
 
 def test_without_private_records_it_says_so(birdenv: Command, run: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_user_of_others_runs_in_a_process_of_its_own(birdenv: Command, tmp_pat
 def test_a_user_that_raises_costs_its_episode(birdenv: Command, tmp_path: Path, users: str) -> None:
     ran = birdenv("c-interact", "--user", f"{users}:broken", "-n", 1, "-o", tmp_path / "runs")
     assert ran.code == 1 and "no voice" in ran.err
-    assert "1 episode ended early with an error of another seat's player, not counted" in ran.err
+    assert "1 episode ended early with an error of another seat's player and did not count" in ran.err
     assert "counted as failed" not in ran.out + ran.err
 
 

@@ -110,7 +110,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     game = find_game(name)
     settings = game.settings()
     assert game.settings(**json.loads(settings.model_dump_json())) == settings
-    with pytest.raises(InputError, match="has no setting 'nonsense'; its settings: "):
+    with pytest.raises(InputError, match="has no setting 'nonsense'; its settings are "):
         read_settings(game, {"nonsense": 1})
     assert all(tool_schemas(seat) for seat in game.seats)
     assert game.record_model is not None and game.record_model.model_json_schema()["properties"]

@@ -59,7 +59,7 @@ def test_a_replay_is_offline_and_a_miss_says_what_was_asked(
     nowhere = "http://127.0.0.1:9/v1"
     assert recorded(models, nowhere, second, "a/0/system", replay=first) == ["hi"] * 2
     assert (first / CALLS).read_bytes() == (second / CALLS).read_bytes()
-    with pytest.raises(ReplayMissError, match="b/0/system, call 1"):
+    with pytest.raises(ReplayMissError, match="call 1 of b/0/system"):
         recorded(models, nowhere, second, "b/0/system", replay=first)
     with pytest.raises(InputError, match="no recorded calls"):
         models(nowhere, replay=tmp_path)

@@ -140,7 +140,7 @@ def test_a_prompt_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     (file := tmp_path / "mine.j2").write_text("Play {{ game }}.\n{% if %}")
     with pytest.raises(InputError, match=r"mine\.j2: line 2"):
         Prompt.from_file(file)
-    with pytest.raises(InputError, match="'nothing' is undefined; a prompt may use game"):
+    with pytest.raises(InputError, match="'nothing' is undefined; a prompt can use game"):
         Prompt("{{ nothing }}", "mine").render(game="bird")
     with pytest.raises(InputError, match="mine"):
         Prompt("{{ game.__class__.__mro__[1].__subclasses__() }}", "mine").render(game="bird")
@@ -151,7 +151,7 @@ def test_a_prompt_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     [
         ({"run_tokens": 0}, "run_tokens must be at least 1, got 0"),
         ({"prompts": "short"}, "prompts 'short' is unknown; known: full, compact"),
-        ({"modle": "a"}, "a model has no setting 'modle'; its settings: model, "),
+        ({"modle": "a"}, "a model has no setting 'modle'; its settings are model, "),
     ],
 )
 def test_settings_that_cannot_be_used_are_named(settings: dict[str, Any], said: str) -> None:

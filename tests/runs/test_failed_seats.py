@@ -44,7 +44,7 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     assert {record["failed_seat"] for record in records} == {"user"}
     assert "2 episodes ended with an error of another seat's player: not counted." in summary.text
     [line] = run_warnings(c_interact(demo, 2), records).lines
-    assert line.startswith("2 episodes ended early with an error of another seat's player, not counted.")
+    assert line.startswith("2 episodes ended early with an error of another seat's player and did not count.")
     assert not directory.finished()  # and is played again
     blame = blame_run(directory.path)
     assert (blame.episodes, blame.failed, set(blame.void.values())) == (0, {}, {"user"})

@@ -1,4 +1,4 @@
-"""Generate benchmarks from short descriptions of database concepts."""
+"""Generate benchmarks from short descriptions of the concepts in a database."""
 
 from birdenv.benchmarks.generator._families import read_concepts
 from birdenv.benchmarks.generator._generate import NEW_FORMS_FILE, Generated, generate

@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """A checker for families of generated tasks (`Family`) on one database.
+    """Checks families of generated tasks (`Family`) for a single database.
 
     Attributes:
-        values: the values of each entity's quantities in the database, keyed by the entity's table.
+        values: the values in the database for each entity's quantities, keyed by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -39,7 +39,7 @@ class Checker:
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return True if every candidate in a family returns rows, and no two return the same rows."""
+        """Return True if all candidates return rows, and no two candidates return the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
@@ -58,7 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Describe what is wrong with a family's tasks; return an empty string if nothing is wrong.
+        """Describe the first fault in a family's tasks; return an empty string if there is no fault.
 
         The gold must earn the full reward, wrong candidates must fail in both phases, and the simulated user
         must explain every ambiguous point when the agent asks about it.
@@ -79,9 +79,9 @@ class Checker:
         assert follow_up is not None
         gold, later = private.gold[0], follow_up.gold[0]
         if self._play(task, [gold, later]) != _PASSED:
-            return "its gold fails"
+            return "the gold SQL fails"
         if not self._all_differ(follow_up.candidates) and private.category == "Query":
-            return "a candidate of the follow-up finds nothing, or the same as another"
+            return "two candidates of the follow-up return the same rows, or a candidate returns no rows"
         wrong = [sql for sql in task.public.candidates if sql != gold]
         if any(self._play(task, pair) for pair in _pairs(wrong)):
             return "a wrong candidate passes"
@@ -122,7 +122,7 @@ class Checker:
             if term.lower() not in request.lower():
                 return f"{term!r} is not in the request"
             if term not in tell or not set(found).intersection(tell):
-                return f"asked about {term!r}, the user does not tell"
+                return f"the user does not explain {term!r} when asked about it"
         return ""
 
     def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:

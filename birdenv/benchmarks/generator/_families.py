@@ -1,7 +1,7 @@
-"""Describe the concepts in a database, and draw families of tasks from them.
+"""Describe the concepts in a database, and draw random families of tasks about them.
 
-A family consists of one request, the candidate SQL statements for it, and its tasks. The tasks differ only in
-what the user means by the request.
+A family consists of a request, its candidate SQL statements, and its tasks. The tasks of a family differ only
+in what the user means by the request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Concept(BaseModel):
 
 
 class Quantity(_Concept):
-    """A property of an entity that can be shown and compared: a number, date or text.
+    """A numeric, date or text property of an entity, which queries can show and compare.
 
     Attributes:
         sql: an SQL expression for the property, which uses the alias of the entity.
@@ -58,20 +58,20 @@ def _compared(value: Any) -> Any:
 
 
 class Entity(_Concept):
-    """A table, and the words (some of them vague) that people use for its rows and their properties.
+    """A table, with the words that people use for its rows and properties. Some of these words are vague.
 
     Attributes:
-        plural: the noun for the rows, in the plural.
+        plural: the plural noun for the rows, such as "books".
         table: the name of the table.
         alias: the alias of the table in all SQL expressions.
         show: the columns that identify a row, each with a description in words.
-        quantities: the quantities that can be shown and compared, keyed by the keys in generated records.
+        quantities: the quantities that queries can show and compare, keyed by a short name.
         traits: vague adjectives, each with two or three meanings.
-        measures: vague nouns, each with the keys of the two or three quantities that it can mean.
-        fixed: adjectives with a single meaning, each with its SQL condition; null if the adjective restricts
-            nothing.
-        groups: columns that follow-ups can group rows by, keyed by their description in words.
-        changes: descriptions of changes to rows ("mark the ... as worn"), each with its SET clause.
+        measures: vague nouns, each with the keys of the two or three quantities that the noun can mean.
+        fixed: adjectives with a single meaning, each with its SQL condition; None if the adjective does not
+            restrict the rows.
+        groups: columns by which follow-ups can group rows, keyed by the description of the column.
+        changes: requests to change rows, such as "mark the ... as worn", each with its SET clause.
     """
 
     plural: str
@@ -136,7 +136,7 @@ _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quant
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a vague word: its SQL, and unambiguous words for it."""
+    """A meaning of a vague word, as SQL and in unambiguous words."""
 
     sql: str
     words: str
@@ -148,7 +148,7 @@ class VaguePart:
 
     Attributes:
         word: the vague word.
-        is_trait: True for an adjective that restricts the rows, False for a noun that is shown.
+        is_trait: True for an adjective that restricts the rows, False for a noun that names a value to show.
         meanings: the possible meanings.
         said: the index of the meaning that the request states explicitly; None if the request leaves the
             meaning open.
@@ -169,14 +169,15 @@ class VaguePart:
 class Family:
     """A request about an entity, and its possible meanings.
 
-    A combination is a choice of one meaning for each vague part, given by the indexes of the meanings.
+    A combination is a choice of a meaning for each vague part, represented by the indexes of the meanings.
 
     Attributes:
         database: the id of the database.
-        entity: the entity.
-        points: the vague parts of the request: first the traits, then the measure, if there is one.
-        fixed: an adjective with a single meaning, and its SQL condition, if there is one.
-        change: the words and the SET clause of a Management family; None for a Query family.
+        entity: the entity that the request is about.
+        points: the vague parts of the request: first the traits, then the measure if the request has one.
+        fixed: an adjective with a single meaning, and its SQL condition; None if the request has none.
+        change: for a Management family, the wording of the change and its SET clause; None for a Query
+            family.
     """
 
     database: str
@@ -187,16 +188,16 @@ class Family:
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """Return all combinations of meanings. There is one candidate for each combination."""
+        """Return all combinations of meanings, one for each candidate."""
         return list(product(*(range(len(point.meanings)) for point in self.points)))
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """Return the combinations that the user can mean. There is one task for each combination."""
+        """Return the combinations that the user can mean, one for each task."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
-        """Return the SQL condition that selects the rows for a combination, not including the word WHERE."""
+        """Return the SQL condition that selects the rows for a combination, excluding the keyword WHERE."""
         found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
         found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
         return " AND ".join(found)
@@ -218,21 +219,21 @@ class Family:
         return ", ".join(shown)
 
     def rows(self, combination: Sequence[int]) -> str:
-        """Return the FROM and WHERE clauses for a combination, not including the word FROM."""
+        """Return the FROM and WHERE clauses for a combination, excluding the keyword FROM."""
         return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
 
 
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Draw a random family. Return None if the drawn parts do not fit together.
+    """Draw a random family. Return None if the randomly chosen parts do not fit together.
 
     Args:
         database: the id of the database.
-        entity: the entity.
+        entity: the entity that the request is about.
         values: the values of the entity's quantities.
         opened: the number of vague parts that the request leaves ambiguous, from 0 to 3.
-        management: whether the request changes rows (a Management task).
+        management: True for a request that changes rows (a Management task).
         rng: the random generator.
     """
     with_measure = not management and (opened == 3 or rng.random() < 0.75)
@@ -304,7 +305,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw a known value that is neither the minimum nor the maximum. Return None if there is none."""
+    """Draw one of the known values other than the minimum and the maximum; return None if there are none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

@@ -1,4 +1,4 @@
-"""Generate a benchmark, and write it as a regular c-Interact folder."""
+"""Generate a benchmark and write it as a c-Interact folder."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from birdenv.databases import SqliteSource
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.errors import InputError
 from birdenv.files import write_records, write_text
+from birdenv.statistics import counted
 from birdenv.tasks.c_interact import read_notes
 
 NEW_FORMS_FILE: Final = "new_forms.jsonl"
@@ -40,9 +41,9 @@ class Generated:
 
     Attributes:
         records: the records of the tasks.
-        new_forms: records of the same tasks, worded in sentence forms that are held out for testing.
+        new_forms: records of the same tasks, worded in the sentence forms held out for testing.
         families: the names of the families.
-        dropped: the number of families that were left out, keyed by reason.
+        dropped: the number of rejected families, keyed by reason.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -60,10 +61,10 @@ def generate(
     concepts: Sequence[Concepts] | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Generate a benchmark, and write it to a new folder.
+    """Generate a benchmark and write it to a new folder.
 
-    Successive families of a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is kept only if
-    all of its tasks pass all checks (`Checker.fault`).
+    The successive families for a database have 0, 1, 2, 3, 2, 0, 1, ... ambiguous points. A family is
+    included only if all of its tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must be empty or not exist yet.
@@ -71,7 +72,7 @@ def generate(
         seed: the random seed. The same seed gives identical files.
         folder: a benchmark folder with the databases; by default, the demo's folder.
         concepts: the concepts in the databases; by default, the demo's concepts.
-        progress: called with the number of tasks so far.
+        progress: a function that is called with the number of tasks generated so far.
 
     Raises:
         InputError: a folder, a database or a concept cannot be used, or too few families pass the checks.
@@ -117,17 +118,18 @@ class _Maker:
             family = draw_family(database, entity, values, opened, management, rng)
             if family is not None and self._accept(family, name, rng):
                 return
+        rejected = "; ".join(f"{why} ({count} times)" for why, count in self._made.dropped.items())
         raise InputError(
-            f"{database}: none of {_TRIES} draws gave a family with {opened} open points that passes the "
-            f"checks ({self._made.dropped}); describe more concepts"
+            f"{database}: no family with {counted(opened, 'ambiguous point')} passed the checks in {_TRIES} "
+            f"attempts; describe more concepts (families rejected so far: {rejected or 'none'})"
         )
 
     def _accept(self, family: Family, name: str, rng: Random) -> bool:
         if not self._checker.are_distinct(family):
-            return self._drop("candidates return no rows, or the same")
+            return self._drop("two candidates return the same rows, or a candidate returns no rows")
         text = request(family, rng)
         if text in self._texts:
-            return self._drop("the request has occurred before")
+            return self._drop("an earlier family has the same request")
         values = self._checker.values[family.entity.table]
         order = rng.random()
         for attempt in range(3):
@@ -171,10 +173,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield each split with its name: `families`, and one `without_<database>` for each database.
+    """Yield the name and the content of each split: `families`, and `without_<database>` for each database.
 
-    A split maps `train` and `test` (in `families` also `dev`) to lists of instance ids. In the split
-    `families`, all tasks in a family are in the same list.
+    A split maps `train` and `test` to lists of instance ids. The split `families` also has `dev`, and keeps
+    all tasks of a family in the same list.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

@@ -1,6 +1,6 @@
 """Write a task family as records for a c-Interact task file, and draw follow-up requests.
 
-Each follow-up is unambiguous, and has four candidates.
+A follow-up is unambiguous and has four candidates.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _AFTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFollowUp:
-    """A follow-up request for a family. The right SQL can depend on what the user meant by the first request.
+    """A follow-up request for a family. Its correct SQL can depend on the meaning of the first request.
 
     Attributes:
         text: the wording of the request.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
         right: the index of the correct candidate.
-        conditions: a condition for each candidate, which selects some of the first request's rows; empty if
-            there are `statements`.
-        statements: a whole statement for each candidate; empty if there are `conditions`.
+        conditions: for each candidate, an SQL condition that selects some of the first request's rows; empty
+            if there are `statements`.
+        statements: for each candidate, a whole SQL statement; empty if there are `conditions`.
     """
 
     text: str
@@ -48,14 +48,14 @@ class GeneratedFollowUp:
     statements: tuple[str, ...] = ()
 
     def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
-        """Return each candidate's SQL, given the combination that the user meant by the first request."""
+        """Return the SQL of each candidate if the user meant this combination by the first request."""
         if self.statements:
             return list(self.statements)
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Draw a follow-up that asks for a subset of the rows. Return None if there is no such follow-up."""
+    """Draw a follow-up that asks for a subset of the rows. Return None if this is not possible."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name
@@ -111,19 +111,20 @@ _CONDITIONS: Final = {"decimal": -1, "distinct": False, "order": False}
 def family_records(
     family: Family, name: str, text: str, follow_up: GeneratedFollowUp, order: Random, suffix: str = ""
 ) -> list[dict[str, Any]]:
-    """Return a task record for each combination of meanings that the user can mean.
+    """Return a task record for each combination that the user can mean.
 
-    Besides c-Interact's fields, a record has `family` and `open_points`, which birdenv ignores. Neither the
-    ids nor the order of the records reveals what the user means, or how many tasks the family has.
+    In addition to c-Interact's fields, records have the fields `family` and `open_points`, which birdenv
+    ignores. The ids and the order of the records do not reveal what the user means, or how many tasks the
+    family has.
 
     Args:
         family: the family.
-        name: the name of the family, which its task ids begin with.
+        name: the name of the family, with which the task ids begin.
         text: the request.
-        follow_up: the follow-up.
-        order: the random generator that shuffles the candidates (in the same way for all tasks), and draws
+        follow_up: the follow-up request.
+        order: the random generator for the order of the candidates, which is the same in all tasks, and for
             the numbers in the ids.
-        suffix: the text that each id ends with.
+        suffix: the text at the end of each id.
     """
     combinations = family.combinations
     order.shuffle(combinations)

@@ -1,7 +1,7 @@
 """Word requests in several sentence forms, some of which are held out for testing.
 
-A request is a sentence. Vague words stand for its ambiguous points, and everything else is stated in full.
-Many requests also contain remarks that ask for nothing, so not every unknown word is ambiguous.
+A request is a sentence that expresses ambiguous points by vague words, and everything else in full. Many
+requests also contain remarks that ask for nothing, so that not every unfamiliar word is ambiguous.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
     Args:
         family: the family.
         rng: the random generator.
-        held_out: whether to use the sentence forms held out for testing.
+        held_out: True to use the sentence forms held out for testing.
     """
     forms = _FORMS["testing" if held_out else "training"]
     kind = "listing" if family.points[-1].is_trait else "showing"
@@ -46,7 +46,7 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
 
 
 def clear_request(family: Family, combination: tuple[int, ...]) -> str:
-    """Return the unambiguous request for a combination of meanings. It states each meaning in full."""
+    """Return the unambiguous request for a combination, which states each meaning in full."""
     meant = [p.meanings[k] for p, k in zip(family.points, combination, strict=True)]
     traits = [m.words for m, p in zip(meant, family.points, strict=True) if p.is_trait]
     shown = "".join(
@@ -62,9 +62,9 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the ambiguous words in the request `text` that stand for a vague part.
+    """Return the words in the request `text` that express a vague part.
 
-    These are the vague word and, if it directly precedes the noun for the rows, that noun.
+    These are the vague word and, if the noun for the rows directly follows, that noun.
     """
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word

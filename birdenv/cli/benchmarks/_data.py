@@ -58,8 +58,8 @@ def generate(
 
     Each task is played to check it: the gold must earn 1.0, each wrong candidate must fail, and the
     rule-based user must answer a question about each ambiguous term. OUT is written when all tasks are ready.
-    It holds the task file, the same families in other sentence forms, the databases, and splits by database
-    and by family.
+    OUT contains the task file, the same families in other sentence forms, the databases, and splits by
+    database and by family.
     """
     described = None if not concepts else tuple(map(read_concepts, concepts))
     with progress("generating", tasks) as move:
@@ -88,7 +88,7 @@ def count(
 ) -> None:
     """Count the tasks of a data set by database and difficulty.
 
-    Reads task files of BIRD and of BIRD-Interact, and no databases.
+    Reads task files of BIRD and BIRD-Interact. No databases are needed.
 
     Example: birdenv data count mini_dev_sqlite.json
     """
@@ -162,8 +162,8 @@ def fetch(
     """Fetch a public benchmark from its authors' site, and print what to do next.
 
     Needs the extra `fetch`. Data sets on the Hugging Face Hub are fetched with the Hub's own library, which
-    resumes an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a file that you have
-    already downloaded into FOLDER, or into FOLDER/postgre_table_dumps for BIRD-Interact's PostgreSQL dumps.
+    resumes an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a previously downloaded
+    file into FOLDER, or into FOLDER/postgre_table_dumps for BIRD-Interact's PostgreSQL dumps.
     """
     benchmark = published().get(name)
     if benchmark is None:
@@ -255,7 +255,7 @@ def verify(
     A task is defective if its gold reads the clock or random numbers, does not run, or fails its own test
     cases. --defects writes a list of these tasks, which commands that play accept as --leave-out.
 
-    Exit code 0 if all checks pass, 1 if there are problems, 2 if the data cannot be read.
+    The exit code is 0 if all checks pass, 1 if there are problems, and 2 if the data cannot be read.
     """
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path

@@ -41,14 +41,14 @@ Expect = Annotated[
     typer.Option(
         "--expect",
         help='Expected row counts: a JSON file {"database": {"table": rows}}, or `lite` or `full` for the '
-        "figures that the authors of BIRD-Interact publish.",
+        "counts that the authors of BIRD-Interact publish.",
     ),
 ]
 
 
 @app.command()
 def status(dsn: Dsn = None) -> None:
-    """Show which server is used and which databases it has (starts birdenv's own server if needed)."""
+    """Show the server in use and its databases. Starts birdenv's own server if necessary."""
     from birdenv.databases.postgres import Cluster, leftovers, templates
 
     with _server(dsn) as server:
@@ -88,10 +88,10 @@ def _counted(beside: Sequence[Leftover]) -> str:
 
 @app.command()
 def clean(dsn: Dsn = None) -> None:
-    """Remove birdenv's databases and roles that no running process uses. Loaded databases stay.
+    """Remove birdenv's databases and roles that no running process uses. Loaded databases are kept.
 
-    Removes what killed processes left behind, and the copies that runs share. The next run that needs a copy
-    creates it again.
+    This includes the leftovers of killed processes, and the copies that runs share. The next run that needs a
+    copy creates it again.
     """
     from birdenv.databases.postgres import leftovers, remove_leftovers
 
@@ -122,7 +122,7 @@ def stop(
         bool, typer.Option("--force", help="Stop it even if other processes are using it.")
     ] = False,
 ) -> None:
-    """Stop birdenv's own server. Loaded databases stay, and the next command that needs it starts it."""
+    """Stop birdenv's own server, which starts again when a command needs it. Loaded databases are kept."""
     print("Stopped." if _own().stop(force) else "The server was not running.")
 
 
@@ -152,7 +152,7 @@ def load(
 
     A database becomes available once all its tables are loaded and counted. If loading a database fails, its
     name is printed and nothing of it remains on the server. Databases that are already loaded are skipped.
-    Exit code 1 if a database could not be loaded.
+    The exit code is 1 if a database could not be loaded.
     """
     jobs = _jobs(path, from_sqlite)
     chosen = _chosen(list(jobs), names)
@@ -182,9 +182,9 @@ def verify(
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Count the rows of every loaded table; compare with the counts at loading and with --expect.
+    """Count the rows of every loaded table, and compare them with the counts at loading and with --expect.
 
-    Exit code 0 if all counts agree, 1 if not.
+    The exit code is 0 if all counts agree, and 1 otherwise.
     """
     from birdenv.databases.postgres import templates
 
@@ -275,7 +275,7 @@ def _set_differences(
     wrong = [f"database {name!r} is expected but not loaded" for name in rows if name not in present]
     official = OFFICIAL_SETS.get(expect or "")
     if official is not None:
-        wrong += [f"{line} (the authors' figures for {expect})" for line in official.differences(present)]
+        wrong += [f"{line} (the authors' counts for {expect})" for line in official.differences(present)]
     for line in wrong:
         print(line)
     return wrong

@@ -50,7 +50,7 @@ def self_check(
     they are slow, return nothing, read the clock or random numbers (their text says so, or two runs differ),
     or have a LIMIT that cuts through a tie, so that other answers are equally right.
 
-    Exit code 0 if all gold queries pass, 1 if one fails, 2 if the data cannot be read.
+    The exit code is 0 if all gold queries pass, 1 if a gold query fails, and 2 if the data cannot be read.
 
     Example: birdenv self-check mini_dev_sqlite.json dev_databases --database superhero
     """

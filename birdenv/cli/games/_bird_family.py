@@ -1,6 +1,6 @@
 """`birdenv bird`, `c-interact` and `a-interact`: shorthands for `birdenv play` with additional options.
 
-Modules that only a run needs are imported where they are used, so that `--help` is quick.
+Modules that are needed only for a run are imported where they are used, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_markup_mode=None)
 
 _User = Annotated[
-    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
+    str, typer.Option("--user", help="The user: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
 ]
 
 
@@ -63,9 +63,9 @@ def bird(
         Path | None,
         typer.Option(
             "--export-pairs",
-            help="Write gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` into a new "
-            "folder run_YYYYMMDD_HHMMSS in this one (evaluate looks in `run`), or into this one if its name "
-            "is run_... .",
+            help="Export gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` to this "
+            "folder. Unless its name begins with run_, the files are written to a new subfolder "
+            "run_YYYYMMDD_HHMMSS. By default, `birdenv evaluate` looks in the folder `run`.",
         ),
     ] = None,
     metrics: Metrics = None,

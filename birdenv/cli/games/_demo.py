@@ -1,4 +1,4 @@
-"""`birdenv demo`: two games, three agents, one table."""
+"""`birdenv demo`: play two games with three agents and print a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run a game from the command line: choose the run folder, show progress, and print the summary."""
+"""Run a game from the command line: choose the run folder, show progress and print the summary."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ VOID = 1
 
 
 def load_game(name: str, chosen: Choices, agent: str | None = None) -> Arena:
-    """Load a game for a run, and print warnings about its tasks on standard error.
+    """Load a game for a run, and print warnings about the game's tasks on standard error.
 
     Args:
         name: the name of the game.
@@ -85,7 +85,7 @@ def run_game(
     changes: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Play a run or resume it, print its summary and the path of its folder, and return the folder.
+    """Play or resume a run, print the summary and the path of the run folder, and return the folder.
 
     Args:
         arena: the game.
@@ -98,8 +98,8 @@ def run_game(
     Raises:
         InputError: an option cannot be used for this game, or together with another option.
         RunEndedError: the run cannot continue, for example because a budget is spent.
-        typer.Exit: the run was interrupted, the machine or a server ended an episode, or the run says nothing
-            about the agent because no episode was completed or the agent never answered.
+        typer.Exit: the run was interrupted, an episode ended because of the machine or a server, no episode
+            was completed, or the agent never answered.
     """
     game, folder, settings = arena.game, chosen.group(RunFolder), chosen.run
     settings = settings.model_copy(update=dict(changes or {}))
@@ -181,7 +181,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(game: Game, record: Mapping[str, Any]) -> str:
-    """Return a line about an episode: its id, reward and status, and its verdicts or its error.
+    """Describe an episode in one line, with the task id, reward, status, and the verdicts or the error.
 
     Args:
         game: the game of the episode.

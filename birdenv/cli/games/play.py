@@ -1,6 +1,6 @@
 """`birdenv play`: play any registered game. `birdenv selfplay`: record dialogues between two players.
 
-Modules that only a run needs are imported where they are used, so that `--help` is quick.
+Modules that are needed only for a run are imported where they are used, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def play(
 ) -> None:
     """Play any game, including your own as module:GAME.
 
-    The settings of the game are options, too. So are the players of the other seats, with the names of the
-    seats. `birdenv play c-interact --help` lists these options. Give a list as a,b,c, or repeat its option.
-    `bird`, `c-interact` and `a-interact` are shorthands.
+    There is an option for each setting of the game, and for the player of each other seat, named after the
+    seat. `birdenv play c-interact --help` lists these options. To give a list, write a,b,c or repeat the
+    option. `bird`, `c-interact` and `a-interact` are shorthands.
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
@@ -77,8 +77,8 @@ def selfplay(
 ) -> None:
     """Let two players talk to each other, and record the run.
 
-    The first player takes the game's first seat. The settings of the game are options, too, such as
-    --reward-scheme user_cost --disclosure-price 0.05: `birdenv selfplay c-interact --help` lists them.
+    The first player takes the game's first seat. There is an option for each setting of the game, such as
+    --reward-scheme user_cost. `birdenv selfplay c-interact --help` lists these options.
 
     Example: birdenv selfplay c-interact --players asks-first rule:vague -n 100 --seed 1
     """

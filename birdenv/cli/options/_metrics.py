@@ -1,6 +1,6 @@
 """Options for commands that score SQL: additional metrics, and the rules of EM and ESM.
 
-Modules that only scoring needs are imported where they are used, so that `--help` is quick.
+Modules that are needed only for scoring are imported where they are used, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often R-VES runs each query (the official script: 100 times)."
+        "--r-ves-runs", min=2, help="Number of times that R-VES runs each query (official script: 100)."
     ),
 ]
 
@@ -86,7 +86,7 @@ class MatchOptions:
         """Return the comparison rules that the options select.
 
         Raises:
-            InputError: an option has an unknown value.
+            InputError: the value of an option is unknown.
         """
         from birdenv.grading.compare import Normalisation
         from birdenv.grading.em_esm import EM_LEVELS, PairRules
@@ -118,7 +118,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The metrics that `--metrics` selects.
+    """The additional metrics selected by `--metrics`.
 
     Attributes:
         metrics: the metrics other than R-VES.
@@ -131,7 +131,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that is correct by the official rule, and the gold queries to compare its speed with."""
+    """A prediction that is correct by the official rule, and the gold queries for comparing its speed."""
 
     db_id: str
     golds: Sequence[str]
@@ -139,7 +139,7 @@ class SpeedPair:
 
 
 def asked_for(option: str | None) -> Asked:
-    """Return the metrics that the value of `--metrics` names, or no metrics if the value is None.
+    """Parse the value of `--metrics`. None selects no metrics.
 
     Raises:
         InputError: a name is unknown.
@@ -159,13 +159,13 @@ def measure_speeds(
 ) -> list[SpeedMeasurement]:
     """Return the R-VES measurement of each pair.
 
-    The pairs run one after another, because simultaneous work would distort the times.
+    The pairs are run sequentially, because running them in parallel would distort the times.
 
     Args:
         pairs: the pairs.
         source: the databases.
-        runs: the number of times that each query runs.
-        limits: the limits of a query; None for the defaults.
+        runs: the number of times to run each query.
+        limits: the limits for each query; None for the default limits.
     """
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
@@ -196,7 +196,7 @@ def add_r_ves(
         directory: the run folder.
         tasks: the run's tasks, including the gold SQL.
         records: the lines of the run's runs.jsonl.
-        runs: the number of times that each query runs.
+        runs: the number of times to run each query.
     """
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (

@@ -1,7 +1,7 @@
 """Options that several commands share, such as `--agent`, `--seed`, `--resume` and `--dialect`.
 
-Every command imports this module, even to show its help. Therefore, other modules are imported only where
-they are used.
+Every command imports this module, even to show its help, so other modules are imported only where they are
+used.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Dsn = Annotated[
     typer.Option(
         "--dsn",
         help="Use this server: postgresql://user@host:port/database. The user must be a superuser, because "
-        "only a superuser can isolate agents from each other. Put the password into PGPASSWORD or ~/.pgpass. "
+        "only a superuser can isolate agents from each other. Put the password in PGPASSWORD or ~/.pgpass. "
         "Default: BIRDENV_DSN, or birdenv's own server if that is not set.",
     ),
 ]
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Open the databases in a folder on the engine that the options name, and print what is loaded.
+    """Open the databases in a folder, on the engine selected by options, and print what is being loaded.
 
     Raises the errors of `birdenv.databases.open_source`.
     """
@@ -52,7 +52,7 @@ def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.Datab
 
 
 def save_defects(path: Path, defects: Defects) -> None:
-    """Write a list of defective tasks to a file, and print its path."""
+    """Write a list of defective tasks to a file, and print the path of the file."""
     from birdenv.tasks import write_defects
 
     write_defects(path, defects)
@@ -96,7 +96,7 @@ Private = Annotated[
 ]
 Parallel = Annotated[
     int,
-    typer.Option("--parallel", "-p", min=1, help="Number of episodes played at the same time."),
+    typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time."),
 ]
 Seed = Annotated[
     int, typer.Option("--seed", help="Random seed. The same seed and moves give an identical runs.jsonl.")
@@ -110,7 +110,7 @@ Output = Annotated[
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options that a run was started with, so that `--resume` can use them.
+    """Return the options with which a run was started, so that `--resume` can reuse them.
 
     Raises:
         InputError: there is no such run, or a different command started it.
@@ -134,9 +134,9 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the name and the options of a command, without passwords, for `config.json`.
+    """Return the name and the options of a command for `config.json`, excluding passwords.
 
-    `--resume` reads the options from there.
+    `--resume` reads the options from this file.
     """
     given: dict[str, Any] = {}
     for option, value in values.items():
@@ -163,7 +163,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The options that decide where a run is recorded and what is printed."""
+    """The options for where a run is recorded and how much is printed."""
 
     output: Output = None
     resume: Resume = None
@@ -182,7 +182,7 @@ USER_SETTINGS: Final = ("user_model", "user_base_url", "user_prompts")
 
 
 def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> None:
-    """Raise an error if an option for language models has no effect.
+    """Check that every option for language models has an effect.
 
     Args:
         models: the options for language models.
@@ -190,7 +190,7 @@ def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> No
         others: the specs of the other players.
 
     Raises:
-        InputError: an option was given for a language model that does not play.
+        InputError: an option was given for a language model that is not used in the run.
     """
     from birdenv.llm import ModelSettings
 

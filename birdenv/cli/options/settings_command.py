@@ -1,8 +1,8 @@
-"""A command whose options are the settings of a game, the settings of a run, and other groups of options.
+"""A command with an option for each setting of a game and of a run, and other groups of options.
 
-Typer derives options from the parameters of a function. Here, the options depend on the game, which may be an
-argument of the command. Therefore, each group of options is made into a small Typer command, which supplies
-the settings command with the options and with code that converts their values.
+Typer derives the options of a command from the parameters of a function, but here the options depend on the
+game, which can itself be an argument. Each group of options is therefore turned into a small Typer command,
+from which the settings command takes the options and the conversion of their values.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Choices:
     """The values of all options on the command line.
 
     Attributes:
-        settings: the given settings of the game, keyed by name.
-        players: the given players for the other seats, keyed by seat name.
+        settings: the game settings that were given, keyed by name.
+        players: the players that were given for the other seats, keyed by seat name.
         groups: the values of each additional group of options, as an instance of the group's class.
         command: the name of the command.
         given: the values of all options, keyed by parameter name.
@@ -67,12 +67,12 @@ class Choices:
 
     @property
     def run(self) -> RunSettings:
-        """Return the settings of the run, including those of its language models."""
+        """Return the settings of the run, including its language models."""
         return self.group(RunSettings).model_copy(update={"models": self.models})
 
     @property
     def agent(self) -> str:
-        """Return the agent's spec. If only a model was given, the agent is that model."""
+        """Return the agent's spec. If only a model was given, the spec names that model."""
         model = self.models.model
         return f"llm:{model}" if model and self.agent_is_default else self.group(AgentOptions).agent
 
@@ -87,16 +87,16 @@ class Choices:
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return the values of the options for a command of the class `SettingsCommand`."""
+    """Return the option values for a command of the class `SettingsCommand`."""
     found: Choices = context.obj
     return found
 
 
 class SettingsCommand(TyperCommand):
-    """A command with an option for each setting of its game, and with additional groups of options.
+    """A command with an option for each setting of its game, and additional groups of options.
 
-    The command's function reads these options with `choices(context)`. Its parameters are only the arguments
-    and options that belong to no game and no group.
+    The command's function reads these options with `choices(context)`. The parameters of the function are the
+    remaining arguments and options.
     """
 
     game_name: ClassVar[str | None] = None
@@ -223,14 +223,14 @@ class SettingsCommand(TyperCommand):
 
 
 def option_names(model: type[BaseModel]) -> dict[str, str]:
-    """Return the name of each setting on the command line, such as `--database` or `DATA_DIR`."""
+    """Map each setting to its name on the command line, such as `--database` or `DATA_DIR`."""
     fields = model.model_fields.items()
     return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
 
 
 @contextmanager
 def named_options(model: type[BaseModel]) -> Iterator[None]:
-    """Turn a `SettingError` into an `InputError` that names the option of the setting."""
+    """Convert a `SettingError` to an `InputError` that names the option instead of the setting."""
     try:
         yield
     except SettingError as error:

@@ -19,8 +19,8 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 def says_date(said: str, date: str) -> bool:
     """Return whether a text names a date.
 
-    The text may leave out the day if the date is the first day of a month or a year, and also if it is the
-    last day and the text mentions an end. `up to 2021` and `after 2021` name the first day of 2022.
+    The text does not need to state the day if the date is the first day of a month or year, or if it is the
+    last day and the text mentions an end. `up to 2021` and `after 2021` also name the first day of 2022.
 
     Args:
         said: the text, in lower case.
@@ -95,13 +95,13 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return whether an answer states every value of an SQL snippet and does not reverse its comparison.
+    """Return whether an answer states every value in an SQL snippet without reversing the comparison.
 
     Conversion factors, such as the 60 in `minutes / 60`, may be omitted.
 
     Args:
-        words: the answer.
-        snippet: the part of the SQL that the answer describes.
+        words: the text of the answer.
+        snippet: the SQL snippet that the answer describes.
 
     >>> is_true("With at least 40 seats.", "b.seats >= 40"), is_true("With at least 50.", "b.seats >= 40")
     (True, False)
@@ -128,12 +128,12 @@ def is_true(words: str, snippet: str) -> bool:
 def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
     """Return whether an answer contains a value that is in the submitted SQL but not in the gold SQL.
 
-    A string value counts only if the answer also contains the string values of the snippet. Otherwise, the
-    user may have worded the values differently from the database.
+    String values count only if the answer also contains the snippet's string values, because the user might
+    otherwise have worded the values differently from the database.
 
     Args:
-        words: the answer.
-        snippet: the part of the gold SQL that the answer describes.
+        words: the text of the answer.
+        snippet: the snippet of the gold SQL that the answer describes.
         submission: the submitted SQL.
         gold: the gold SQL.
 
@@ -192,7 +192,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return whether an answer matches an SQL snippet exactly, so that `>` and `>=` count as different.
+    """Return whether an answer matches an SQL snippet exactly, distinguishing `>` from `>=`.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

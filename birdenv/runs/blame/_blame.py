@@ -1,4 +1,4 @@
-"""Find out who caused each failed episode of a recorded run."""
+"""Determine who caused each failed episode of a recorded run."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _GAMES = ("c-interact", "a-interact")
 
 @dataclass(frozen=True, slots=True)
 class RunBlame:
-    """The causes of all failed episodes of a run.
+    """The causes of a run's failed episodes.
 
     Attributes:
         agent: the name of the agent.
-        episodes: the number of episodes that count.
-        failed: the phase in which each failed episode failed, and the cause, keyed by episode name.
-        void: the name of the seat whose player failed, keyed by the name of the episode. These episodes do
-            not count.
+        episodes: the number of episodes, excluding void episodes.
+        failed: the failed phase and the cause for each failed episode, keyed by episode name.
+        void: the seat whose player broke down, keyed by episode name. These void episodes are excluded from
+            all counts.
     """
 
     agent: str
@@ -60,7 +60,7 @@ class RunBlame:
         return round(users / len(self.failed), 6)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the number of failures with each cause, and the cause of each failure, as a JSON object."""
+        """Return a JSON object with the number of failures for each cause, and the cause of each failure."""
         kinds = Counter(blame.kind for _, blame in self.failed.values())
         culprits = Counter(blame.culprit for _, blame in self.failed.values())
         return {
@@ -83,7 +83,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return text that says who caused the failures. With `episodes`, it has a line for each failure."""
+        """Describe who caused the failures. If `episodes` is true, add a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -106,12 +106,12 @@ class RunBlame:
 
 
 def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None = None) -> RunBlame:
-    """Find out who caused each failed episode of a run, from the records and by running variants of the SQL.
+    """Determine who caused each failed episode, by reading records and by running variants of the SQL.
 
     Args:
         folder: the run folder.
-        data: the task file; None if it has not moved since the run.
-        data_dir: the folder of the databases; None if it has not moved since the run.
+        data: the new path of the task file; None if the file has not moved since the run.
+        data_dir: the new path of the database folder; None if the folder has not moved since the run.
 
     Raises:
         InputError: the run or its data cannot be read, or the game has no user.
@@ -130,16 +130,16 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
 
 
 def has_user_to_blame(arena: Arena) -> bool:
-    """Return whether the game has a user whose answers may have caused failures."""
+    """Return whether the game has a simulated user whose answers can cause failures."""
     return isinstance(arena._tasks, InteractTasks)
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Find out who caused a run's failures, and write the result into the run folder.
+    """Determine who caused a run's failures, and write the result to the run folder.
 
     Args:
         arena: the game of the run.
-        folder: the run folder, after the last episode.
+        folder: the folder of the finished run.
 
     Raises:
         InputError: the run cannot be read.
@@ -174,9 +174,9 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
 
 
 def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
-    """Return, for each ambiguous term of a request, what the agent learned and whether its SQL is right.
+    """Return the state of each ambiguous term: what the agent learned, and whether its SQL is right.
 
-    The SQL is compared as text and does not run.
+    The SQL is compared as text and is not run.
 
     Args:
         arena: the game of the run; `has_user_to_blame` must be true for it.

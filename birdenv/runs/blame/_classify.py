@@ -1,4 +1,4 @@
-"""Classify a failed episode by what the agent asked, what the user answered, and what the SQL does with it.
+"""Classify failed episodes by the agent's questions, the user's answers and the submitted SQL.
 
 A point is an annotated ambiguity of the request, with the snippet of the gold SQL that resolves it.
 """
@@ -28,10 +28,10 @@ CULPRITS: Final[dict[Class, Culprit]] = {
     "benchmark": "benchmark",
 }
 TITLES: Final[dict[Class, str]] = {
-    "never asked": "the agent never asked about a point that its SQL gets wrong",
-    "not used": "the agent was told the point, and did not use it",
-    "wrong SQL": "the agent knew everything, and its SQL is wrong",
-    "misled": "the agent asked, and was refused or told something else",
+    "never asked": "the agent never asked about an ambiguous term that its SQL gets wrong",
+    "not used": "the agent did not use an explanation that the user gave",
+    "wrong SQL": "the agent knew all meanings, but its SQL is wrong",
+    "misled": "the user refused to explain a term, or explained it wrongly",
     "benchmark": "the annotation does not lead to the gold SQL, or the gold fails",
 }
 
@@ -39,11 +39,11 @@ _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question from the agent, and the user's answer.
+    """A question from the agent with the user's answer.
 
     Attributes:
         question: the question.
-        words: the answer.
+        words: the text of the answer.
         granted: the SQL snippets that the answer was supposed to describe.
         stopped: True if the leak guard stopped the answer.
     """
@@ -55,12 +55,12 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What the agent learned about an annotated ambiguity, and what its SQL does with it.
+    """What the agent learned about an annotated ambiguity, and whether its SQL resolves it correctly.
 
     Attributes:
         term: the ambiguous term in the request.
-        state: `told` if the user gave the meaning, `misled` if the user was asked but did not give it, and
-            otherwise `never asked`.
+        state: `told` if the user gave the term's meaning, `misled` if the user was asked but did not give the
+            meaning, and `never asked` otherwise.
         used: True if the agent's SQL gives the term its intended meaning.
     """
 
@@ -75,8 +75,8 @@ class Blame:
 
     Attributes:
         kind: the class of the failure, such as `never asked`.
-        points: the state of each critical ambiguity; empty if the ambiguities do not matter for the class.
-        shown: True if running SQL has shown that the ambiguities that the submission gets wrong are its only
+        points: the state of each critical ambiguity; empty if `kind` does not depend on the ambiguities.
+        shown: True if running SQL has shown that the wrongly resolved ambiguities are the submission's only
             mistakes.
     """
 
@@ -100,12 +100,12 @@ def classify(
 ) -> Blame:
     """Determine who caused an episode to fail in a phase.
 
-    An ambiguity that the last submission gets right was not the cause. If the submission gets an ambiguity
-    wrong that the agent never asked about, the agent is to blame. This holds even if the user misled the
-    agent about a different ambiguity, because the episode would have failed in any case.
+    Ambiguities that the last submission resolves correctly are not the cause. The agent is to blame if the
+    submission is wrong about an ambiguity that the agent never asked about, even if the user misled the agent
+    about a different ambiguity, because the episode would have failed anyway.
 
     Args:
-        brief: what the user knew about the task.
+        brief: the information that the user had about the task.
         exchanges: the questions in the first phase, with the user's answers.
         submissions: the SQL that the agent submitted in the phase.
         statuses: the verdict on each of these submissions.
@@ -151,7 +151,7 @@ def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str)
     """Return the state of each critical ambiguity of a request, comparing SQL only as text.
 
     Args:
-        brief: what the user knew about the task.
+        brief: the information that the user had about the task.
         exchanges: the agent's questions with the user's answers.
         last: the last submitted SQL; empty if nothing was submitted.
     """

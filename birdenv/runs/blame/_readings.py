@@ -1,4 +1,4 @@
-"""Find out which snippets of the gold SQL a submission gets right, by comparing text or by running SQL."""
+"""Determine which snippets of the gold SQL a submission gets right, by comparing text or running SQL."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ Readings: TypeAlias = dict[str, str]
 class Execution:
     """A failed submission, with methods that run variants of the gold SQL to locate its mistakes.
 
-    The number of runs is limited. When the limit is reached, and on errors, a variant counts as wrong.
+    The number of runs is limited. A variant counts as wrong if it fails with an error, or if the limit has
+    been reached.
 
     Args:
         grader: the grader that runs the SQL.
         job: the task and the profile to grade by.
         submission: the failed submission.
-        dialect: sqlglot's name of the SQL dialect.
+        dialect: sqlglot's name for the SQL dialect.
     """
 
     def __init__(self, grader: InteractGrader, job: GradingJob, submission: str, dialect: str) -> None:
@@ -42,8 +43,8 @@ class Execution:
     def has_right(self, snippet: str) -> bool:
         """Return whether the submission gets a snippet of the gold SQL right.
 
-        A snippet is right if the gold SQL stays correct when an expression from the submission replaces the
-        snippet.
+        The snippet is right if the gold SQL remains correct when its snippet is replaced by an expression
+        from the submission.
         """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
@@ -52,13 +53,13 @@ class Execution:
         return False
 
     def explained(self, snippets: Sequence[str]) -> Readings | None:
-        """Find the fewest snippets that explain why the submission fails.
+        """Find the smallest set of snippets that explains why the submission fails.
 
-        Snippets explain the failure if the submission would be correct under a modified gold SQL, in which
-        these snippets are replaced by expressions from the submission.
+        A set of snippets explains the failure if the submission is graded as correct once these snippets are
+        replaced in the gold SQL by expressions from the submission.
 
         Returns:
-            For each of these snippets, the expression that replaces it; None if no explanation was found.
+            The replacement for each snippet in the set; None if no explanation was found.
         """
         if self._job.category != "Query":
             return None  # its test cases accept only one reading
@@ -99,7 +100,7 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token of SQL, for comparing text.
+    """An SQL token, normalised for comparing text.
 
     Attributes:
         key: the text to compare: in lower case and without quotes, unless the token is a string.
@@ -148,7 +149,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Return SQL in which the expression `other` replaces a snippet, or None if the SQL lacks the snippet.
+    """Replace a snippet in SQL with the expression `other`. Return None if the SQL lacks the snippet.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -170,7 +171,7 @@ class RenamedExpression(NamedTuple):
 
     Attributes:
         sql: the rewritten expression.
-        is_alike: True if the expression shares a column with the snippet that it is compared with.
+        is_alike: True if the expression and the gold snippet have a column in common.
     """
 
     sql: str
@@ -192,17 +193,17 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 @lru_cache(maxsize=256)  # each snippet is tried alone and together with others
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
-    """Return the expressions in a submission that may correspond to a gold snippet, likeliest first.
+    """Return the expressions in a submission that might correspond to a gold snippet, most likely first.
 
-    A condition is compared only with conditions, an aggregate only with aggregates, and any other value only
-    with values that share a column with it. Several conditions on the columns of the snippet, such as the
-    limits of a range joined by `AND`, count as one condition.
+    Conditions correspond only to conditions, aggregates only to aggregates, and other values only to values
+    that share a column with them. Several conditions on the snippet's columns, such as the bounds of a range
+    joined by `AND`, count as one condition.
 
     Args:
         submission: the submitted SQL.
         snippet: the snippet of the gold SQL.
-        gold: the gold SQL, whose table aliases the result has.
-        dialect: sqlglot's name of the SQL dialect.
+        gold: the gold SQL, whose table aliases are used in the result.
+        dialect: sqlglot's name for the SQL dialect.
     """
     from sqlglot import exp
 

@@ -1,8 +1,8 @@
 """Compute EM (exact match) and ESM (execution match) for all pairs in a folder, and show failed pairs.
 
-The results are written to `eval/details.jsonl` and `eval/eval_summary.json`. The normalised queries that EM
-compares are written to `eval/canon/`. A bucket is a kind of outcome, such as `ok`; `birdenv inspect` shows
-examples of each bucket.
+The results are written to `eval/details.jsonl` and `eval/eval_summary.json`, and the normalised queries that
+EM compares to `eval/canon/`. Pairs are sorted into buckets by outcome, such as `ok`; `birdenv inspect` shows
+examples from each bucket.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """Return the records in an evaluated folder's `details.jsonl`.
+    """Read the records in `eval/details.jsonl`, the result of evaluating a folder.
 
     An incomplete last line is ignored, and unknown fields are kept.
 
@@ -61,7 +61,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
 
 
 def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
-    """Return text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
+    """Describe the size of each bucket, and up to `max_examples` pairs from each bucket other than `ok`."""
     names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
     members = {name: [record for record in details if record["bucket"] == name] for name in names}
     lines = ["=== ESM issue breakdown ==="]
@@ -106,10 +106,10 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
-    """Return a function that runs a query on a freshly opened database from `source`.
+    """Return a function that runs queries, each on a freshly opened database from `source`.
 
-    If a query exceeds a limit, the function runs it again, alone and with twice the limit. If a database
-    cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
+    If a query exceeds a limit, the function runs the query again by itself, with twice the limit. If a
+    database cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
     `InfrastructureError`.
     """
     second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"
@@ -139,10 +139,10 @@ def evaluate_pairs(
     progress: Callable[[], None] = lambda: None,
     parallel: int = 1,
 ) -> str:
-    """Grade all pairs, write the results to the folder `eval`, and return the figures as text.
+    """Grade all pairs, write the results to the folder `eval`, and return the metrics as text.
 
     Args:
-        folder: the folder of the pairs, where `eval` is created.
+        folder: the folder that contains the pairs, in which `eval` is created.
         pairs: the pairs to grade.
         grader: the grader for the pairs.
         config: settings to record in the summary.
@@ -256,7 +256,8 @@ def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     if unchecked := summary["order_unchecked"]:
         lines += [
             "",
-            f"{unchecked} passed in another order: a sort key is not in the output (order_unchecked)",
+            f"{unchecked} passed with rows in a different order, because a sort key is not in the output "
+            "(order_unchecked)",
         ]
     lines += ["", *(f"{metric.upper()}: {METRIC_WORDS[metric]}." for metric in METRICS if asked[metric])]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """Read and write pairs of gold and predicted SQL, and find the newest folder of pairs.
 
-`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also has the database of each pair, and
-keeps line breaks inside strings. It has the fields that `birdenv score` reads.
+`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also names the database of each pair,
+preserves line breaks in strings, and has the fields that `birdenv score` reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and the name of each newer folder with the reason why it was skipped."""
+    """The newest complete folder, and a text for each skipped newer folder, which says why it was skipped."""
 
     folder: Path
     skipped: list[str]
@@ -33,8 +33,8 @@ class NewestRun(NamedTuple):
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
-    Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than folders with other
-    names, which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
+    Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than all other folders,
+    which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
 
     Args:
         root: the folder to search.
@@ -123,7 +123,7 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return a path's folder of pairs: the path, its BIRD run, or its newest complete folder `run_*`."""
+    """Return the path itself or, if it has no pair files, the BIRD run or newest pair folder inside it."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -135,14 +135,14 @@ def pairs_folder(path: Path) -> Path:
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
     """Return the pairs in a folder, or the pairs of gold and submitted SQL in a BIRD run.
 
-    In the text files, only a line feed ends a line, so that a query may contain other line separators. A byte
-    order mark and a carriage return before a line feed are removed.
+    In the text files, only a line feed ends a line, so queries can contain other line separators. Byte order
+    marks and carriage returns before line feeds are removed.
 
     Args:
         folder: the folder with the pair files, or the run folder.
         allow_truncate: True to ignore the extra lines of the longer text file.
-        source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
-            and otherwise the text files.
+        source: `pairs` to read `pairs.jsonl`, `lines` to read the text files, `auto` to read `pairs.jsonl` if
+            it exists and the text files otherwise.
 
     Raises:
         InputError: a file is missing, empty or cannot be read; the text files have different lengths; or,
@@ -179,7 +179,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
+    """Raise `InputError` if a run is not a BIRD run. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -231,7 +231,7 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write queries, one per line, to `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
+    """Write queries, one per line, to `<prefix>gold.txt` and `<prefix>preds.txt`."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
@@ -239,8 +239,8 @@ def write_lines(
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
     """Write the pairs of a BIRD run to a folder, and return the number of pairs.
 
-    `summary.jsonl` is also written. For each pair, it has the duration of the episode in seconds
-    (`latency_s`), and the tokens and the cost if the agent reports them.
+    Also write `summary.jsonl`, which contains the duration of each episode in seconds (`latency_s`), and its
+    tokens and cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")
     pairs = pairs_of_run(runs, directory.read("private"))
@@ -264,7 +264,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder there."""
+    """Return `place` if its name begins with `run_`; otherwise, the path of a new folder in `place`."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()
@@ -278,8 +278,8 @@ def pairs_of_run(
 ) -> list[ScoredPair]:
     """Return a pair for each episode of a BIRD run that was played and has gold SQL.
 
-    If a task has several gold queries, the pair has the query that matched, or the first query if no query
-    matched. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
+    If a task has several gold queries, the pair contains the query that matched or, if no query matched, the
+    first query. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
 
     Args:
         runs: the public record of each episode, keyed by `instance_id`.
@@ -321,7 +321,7 @@ def _record(pair: ScoredPair) -> dict[str, Any]:
 
 
 def read_pair_records(path: Path) -> list[ScoredPair]:
-    """Return the pairs in a file that `write_pairs` or `birdenv score --out` has written.
+    """Read the pairs in a file written by `write_pairs` or `birdenv score --out`.
 
     Raises:
         InputError: the file cannot be read, or a record is not a pair.

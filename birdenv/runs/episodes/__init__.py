@@ -1,4 +1,4 @@
-"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv report`."""
+"""Prepare recorded episodes for display by `birdenv show`, `birdenv report` and `birdenv view`."""
 
 from birdenv.runs.episodes._result_difference import ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes

@@ -1,7 +1,7 @@
 """Describe how a submission's result differs from the gold result: missing, extra and partly wrong rows.
 
-The difference only helps to explain a verdict. The grader uses different rules and may, for example, ignore
-types.
+The description only helps to explain a verdict. The grader compares results by different rules, which may
+ignore types, for example.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """A row in which two results differ.
+    """A row that differs between the gold result and the submission's result.
 
     Attributes:
         expected: the cells in the gold result; empty if only the submission's result has the row.
@@ -40,13 +40,13 @@ class DifferentRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultDifference:
-    """How the result of a submission differs from the gold result.
+    """The difference between a submission's result and the gold result.
 
     Attributes:
         why: a description of the difference, with counts but without values; empty if all rows agree.
         missing: the number of rows that only the gold result has.
         extra: the number of rows that only the submission's result has.
-        wrong: the number of cells that differ in rows that mostly agree.
+        wrong: the number of wrong cells in rows that otherwise agree with the gold result.
         columns: the names of the columns in the gold result. They are private.
         rows: the first rows that differ. They are private.
     """
@@ -59,12 +59,12 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy without the private fields, so that it contains no values from the gold result."""
+        """Return a copy that omits the private fields, and thus all values from the gold result."""
         return replace(self, columns=(), rows=())
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return a cell of a result as text, cut to a maximum length, or None for NULL."""
+    """Return the value of a cell as text, truncated to a maximum length; None for NULL."""
     if cell is None:
         return None
     text = f"x'{cell.hex()}'" if isinstance(cell, bytes) else str(cell)
@@ -74,9 +74,9 @@ def cell_text(cell: Any) -> str | None:
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
     """Compare a submission's result with the gold result, ignoring the order of rows.
 
-    Two different rows are treated as one row with wrong cells if most of their cells agree, or if half of
-    them agree and the first cell, which is often a key, is among these. All other different rows count as
-    missing or extra.
+    A gold row and a returned row are treated as the same row with wrong cells if most of their cells agree,
+    or if half of the cells agree, including the first, which is often a key. All other rows that differ count
+    as missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
         why = f"{counted(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"

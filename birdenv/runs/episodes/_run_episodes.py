@@ -1,4 +1,4 @@
-"""Read the episodes of a recorded run, and run submissions again to show their results."""
+"""Read the episodes of a recorded run, and rerun their submissions to show the results."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class RunEpisodes:
 
     Args:
         run: the run folder, or a run that has already been read.
-        private: True to include private parts: gold SQL, the clear request, and the rows that differ.
+        private: True to include the gold SQL, the clear request and other private parts.
 
     Attributes:
         run: the recorded run.
         private: True if private parts are included.
-        notes: sentences that say what cannot be shown, and why.
+        notes: sentences that explain what cannot be shown.
 
     Raises:
         InputError: the folder is not a run, or no episode has finished yet.
@@ -92,14 +92,14 @@ class RunEpisodes:
         return self._display.phases(record) if "example" in record else ()
 
     def outcome(self, name: str) -> tuple[str, float]:
-        """Return the outcome of an episode in one word, and the reward of the evaluated seat."""
+        """Return the outcome of an episode as a single word, and the reward of the evaluated seat."""
         record = self.run.records[self._places[name]]
         phases = self.phases(name)
         verdict = phases[-1].verdict if phases and record["status"] == "completed" else record["status"]
         return str(verdict), float(record.get("reward") or 0)
 
     def shown(self, name: str) -> ShownEpisode:
-        """Return everything about an episode that can be shown.
+        """Return the display data of an episode.
 
         Raises:
             InputError: the record of the episode is damaged.
@@ -230,12 +230,12 @@ class RunEpisodes:
         if "db_dir" not in config:
             return None
         if not any(self.run.private):
-            self.notes.append("private.jsonl is missing: results cannot be compared with the gold's.")
+            self.notes.append("private.jsonl is missing, so results cannot be compared with gold results.")
             return None
         try:
-            source = source_of(config, place_of(config, "db_dir", "the same place as before", None))
+            source = source_of(config, place_of(config, "db_dir", None, None))
         except BirdenvError:
-            self.notes.append("The databases are missing: results cannot be compared with the gold's.")
+            self.notes.append("The databases are missing, so results cannot be compared with gold results.")
             return None
         self._stack.callback(source.close)
         return ExGrader(source, limits_of(config))
@@ -247,7 +247,7 @@ class RunEpisodes:
         try:
             arena = self._stack.enter_context(arena_of(self.run.config))
         except BirdenvError:
-            self.notes.append("The tasks are missing: the open terms of the requests are not known.")
+            self.notes.append("The task file is missing, so the ambiguous terms in the requests are unknown.")
             return None
         return arena if has_user_to_blame(arena) else None
 

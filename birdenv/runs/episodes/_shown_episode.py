@@ -1,4 +1,4 @@
-"""Data classes that describe an episode for display. `dataclasses.asdict` converts them for JSON."""
+"""Data classes for displaying episodes. `dataclasses.asdict` converts them to JSON data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ResultTable:
         columns: the names of the columns.
         rows: the first rows.
         count: the number of fetched rows.
-        is_cut: True if the query has more than `count` rows, because fetching stopped at a limit.
+        is_cut: True if fetching stopped at a limit, so that the query has more than `count` rows.
     """
 
     columns: tuple[str, ...]
@@ -38,20 +38,20 @@ def result_table(result: QueryResult) -> ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """A move or other event in a dialogue, for display.
+    """The display data of a move or other event in a dialogue.
 
     Attributes:
-        seat: the name of the seat that acted; `house` for an event that the game itself caused.
+        seat: the name of the seat that acted; `house` for an event caused by the game itself.
         action: the name of the action.
-        text: the words or the SQL of the action, or its other data as JSON.
+        text: the message or SQL of the action, or other data as JSON.
         is_sql: True if `text` is SQL.
         reply: the game's reply to the move.
         refused: True if the game refused the move.
-        subject: the part of an answer that says what the answer is about; empty for other events.
+        subject: the words of the request that an answer quotes; empty for other events.
         verdict: the verdict on a submission; empty for other events.
         table: the first rows of a submission's result; None for other events, or if there is no result.
-        error: why a submission has no result; empty otherwise.
-        difference: how a submission's result differs from the gold result; None if this is not known.
+        error: the reason why a submission has no result; empty otherwise.
+        difference: the difference between a submission's result and the gold result; None if unknown.
         note: a private remark about the event; empty if private parts are not shown.
     """
 
@@ -70,14 +70,14 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term in the request, and what the agent did about it.
+    """An ambiguous term in the request, and how the agent dealt with it.
 
     Attributes:
         term: the term.
         asked: True if the agent asked the user what the term means.
         answered: True if the user explained the meaning.
-        used: True if the agent's SQL has the intended meaning, as far as comparing text or a correct result
-            can show.
+        used: True if the agent's SQL uses the intended meaning, judging by the text of the SQL and by whether
+            the result is correct.
     """
 
     term: str
@@ -88,12 +88,12 @@ class OpenTerm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownEpisode:
-    """Everything about an episode that can be shown.
+    """The display data of an episode.
 
     Attributes:
         name: the name of the episode in the run.
         task: the id of the task.
-        status: how the episode ended.
+        status: the status with which the episode ended, such as `completed`.
         outcome: the last verdict if the episode was completed; otherwise the status.
         reward: the reward of the evaluated seat.
         error: the error that ended the episode; empty if there was no error.
@@ -101,10 +101,10 @@ class ShownEpisode:
         players: the name of each player, keyed by seat name.
         facts: other public fields of the record, such as the database and the difficulty.
         phases: the phases of the episode, each with its verdict.
-        turns: the events of the dialogue.
+        turns: the moves and other events of the dialogue, in order.
         sections: additional public text in titled sections, such as what each seat knew.
-        culprit: who caused the failure; empty if the episode did not fail or the cause is not known.
-        terms: the ambiguous terms in the request, which agents must not see; empty if they are not known.
+        culprit: who caused the failure; empty if the episode did not fail or the cause is unknown.
+        terms: the ambiguous terms in the request, which agents must not see; empty if unknown.
         secrets: private text in titled sections, such as the gold SQL; empty if private parts are not shown.
     """
 

@@ -1,4 +1,4 @@
-"""Export whole dialogues from a run, or from a different kind of folder, for CoCoA, OpenAI and Potato."""
+"""Export whole dialogues from a run or a study in the formats of CoCoA, OpenAI and Potato."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ folders of this kind."""
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """The functions that read the dialogues in a folder other than a run folder, such as a study's folder.
+    """Functions that read dialogues from a folder other than a run folder, such as a study folder.
 
     Attributes:
-        rows: a function like `dialogue_rows`, which returns the finished dialogues in a folder.
-        game: a function like `played_game`, which returns the name and the settings of the game in a folder.
+        rows: returns the finished dialogues in a folder. It has the signature of `dialogue_rows`.
+        game: returns the name and the settings of the played game. It has the signature of `played_game`.
     """
 
     rows: Callable[[Path, DialogueFormat, float | None], Iterable[Mapping[str, Any]]]
@@ -35,7 +35,7 @@ class DialogueFolder:
 
 
 def dialogue_folder(path: Path) -> DialogueFolder | None:
-    """Return the functions that read the dialogues in a folder, or None if no plugin provides them.
+    """Return the functions with which a plugin reads this kind of folder, or None if there is no such plugin.
 
     Run folders need no plugin.
 
@@ -52,7 +52,7 @@ def dialogue_folder(path: Path) -> DialogueFolder | None:
 def whole_dialogues(
     folder: Path, form: DialogueFormat, min_reward: float | None = None
 ) -> Iterable[Mapping[str, Any]]:
-    """Return the dialogues in any kind of folder. See `dialogue_rows` for the formats."""
+    """Return the dialogues in a run folder, a study folder, or any other folder that a plugin reads."""
     kind = dialogue_folder(folder)
     if kind is None:
         return dialogue_rows(run_folder(folder), form, min_reward)
@@ -84,9 +84,9 @@ def dialogue_rows(
 
     Args:
         folder: the run's folder.
-        form: the format. `cocoa` is the dialogue as it was recorded, with the keys of CoCoA's
-            `examples.json`. `openai` has the messages and tools of the evaluated seat, as needed for
-            fine-tuning. `potato` is an item to annotate, with the words of both seats.
+        form: the format. `cocoa` yields the recorded dialogue with the keys of CoCoA's `examples.json`.
+            `openai` yields the messages and tools of the evaluated seat for fine-tuning. `potato` yields an
+            item to annotate, with the messages of both seats.
         min_reward: the minimum reward of the evaluated seat; dialogues with a lower reward are left out. None
             to keep all dialogues.
 

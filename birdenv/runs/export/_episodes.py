@@ -24,15 +24,15 @@ EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = ("sft", "preference", "rl")
 def export_rows(
     episodes: Iterable[ExportedEpisode], form: ExportFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of training data in one format, in task order.
+    """Yield rows of training data in the chosen format, in task order.
 
     Args:
-        episodes: episodes from one or several runs.
+        episodes: the episodes of one or more runs.
         form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
             of a better and a worse episode of the same task, from the message where they differ. `rl` yields
             all episodes, with the reward of every turn.
-        min_reward: the minimum reward; episodes that earned less, and pairs whose better episode earned less,
-            are left out. None for the default of the format.
+        min_reward: the minimum reward of an episode, or of the better episode in a pair. Episodes and pairs
+            below the minimum are left out. None to use the format's default.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
@@ -125,16 +125,16 @@ def _uniform(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEpisode:
-    """An episode as the evaluated seat saw it.
+    """An episode from the perspective of the evaluated seat.
 
     Attributes:
         task: the task's id.
-        repeat: which repeat of the task this is, counting from 0.
+        repeat: the number of the repeat, from 0.
         messages: the chat messages, from the instruction to the agent's last message.
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.
         reward: the total reward.
-        status: how the episode ended, such as `completed`.
+        status: the status with which the episode ended, such as `completed`.
         usage: the tokens and the cost of the agent's model, as far as they are known.
     """
 
@@ -156,8 +156,8 @@ class ExportedEpisode:
 def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
     """Yield the rated episodes of a run.
 
-    If the agent is a model with tools, the messages are exactly those that the model received and wrote. For
-    other agents, the messages are derived from the transcript.
+    If the agent is a language model with tools, the messages are exactly as the model received and wrote
+    them. For other agents, they are derived from the transcript.
 
     Raises:
         InputError: the run or its data cannot be read.
@@ -201,8 +201,8 @@ def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     if "db_dir" not in fields and "data_dir" not in fields:
         stored = {name: config[name] for name in fields if config.get(name) is not None}
         return stored | ({"scenarios": config.get("data_file")} if "scenarios" in fields else {})
-    data = str(place_of(config, "data_file", "the same place as before", None))
-    databases = str(place_of(config, "db_dir", "the same place as before", None))
+    data = str(place_of(config, "data_file", None, None))
+    databases = str(place_of(config, "db_dir", None, None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
     told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect", "today")
     settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}

@@ -27,13 +27,13 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | None = None) -> str:
-    """Write the episodes of a run in a viewer's format, and return a line that says what was written.
+    """Write the episodes of a run in a viewer's format. Return a line that says what was written.
 
     Args:
         form: `inspect` writes one JSON file; `atif` writes a folder with a JSON file for each episode.
         run: the run's folder.
         output: the file or the folder to write.
-        min_reward: the minimum reward; episodes that earned less are left out. None to keep all episodes.
+        min_reward: the minimum reward; episodes with a lower reward are left out. None to keep all episodes.
 
     Raises:
         InputError: the run or its data cannot be read, or the output cannot be written.
@@ -130,8 +130,8 @@ def _arguments(text: Any) -> dict[str, Any]:
 def inspect_log(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> dict[str, Any]:
     """Return the episodes as an evaluation log for `inspect view` and `inspect_ai.log.read_eval_log`.
 
-    Each sample has the messages of the evaluated seat and the scores: the reward and the game's figures. The
-    target is empty, because the gold is private.
+    Each sample has the messages of the evaluated seat. Its scores are the reward and the game's metrics. Its
+    target is empty, because the gold SQL is private.
     """
     values = {(each.instance_id, each.repeat): each.values for each in run.outcomes}
     names = [measure.name for measure in run.measures if isfinite(measure.most)]

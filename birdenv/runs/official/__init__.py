@@ -1,1 +1,1 @@
-"""Write and read files of the original pipeline, and compute the published score."""
+"""Read and write the result files of the published BIRD-Interact pipeline, and compute its score."""

@@ -1,4 +1,4 @@
-"""Convert a stored c-Interact episode to turns of the published pipeline, with the pipeline's markup.
+"""Convert a stored c-Interact episode to the turns and the markup of the published pipeline.
 
 The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text at each turn. It
 reads questions from `<s>..</s>` and SQL from a fenced block in `<t>..</t>`.
@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt for one of the simulated user's two stages, and that stage's answer."""
+    """The prompt and the answer of one of the simulated user's two stages."""
 
     prompt: str
     response: str
@@ -33,13 +33,13 @@ class StageExchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemTurn:
-    """One turn, in which the system makes a move.
+    """A move by the system and, if the move is a question, the user's answer.
 
     Attributes:
-        prompt: the whole conversation that was sent to the system before this move.
+        prompt: the whole conversation up to the system's move.
         prediction: the system's move in the pipeline's markup.
-        user: the exchanges with the user's two stages if the move is a question that the user answered.
-        call: how the user classified that question: `labeled("term")`, `unlabeled("segment")`,
+        user: the exchanges with the user's two stages; empty unless the move is a question that was answered.
+        call: the user's classification of the question: `labeled("term")`, `unlabeled("segment")`,
             `unanswerable()`, or birdenv's `unclear()`.
     """
 
@@ -51,13 +51,13 @@ class SystemTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt at a phase.
+    """An attempt at a phase.
 
     Attributes:
-        turn: the number of the turn when the attempt was made, counting from 1.
+        turn: the turn in which the attempt was made, counted from 1.
         sql: the submitted SQL; None for an attempt without a submission.
         status: the verdict on the attempt.
-        reason: why the attempt failed; private, because it may quote the gold.
+        reason: the reason why the attempt failed. It is private, because it may quote the gold SQL.
     """
 
     turn: int
@@ -68,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and the attempts, keyed by phase number and name (`first` or `debug`)."""
+    """The turns of an episode, and its attempts keyed by phase number and name (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
@@ -89,8 +89,8 @@ def read_dialogue(
         log: the `log` in the private record of the episode.
         instructions: the first text that the system receives in the episode, and the user's first text.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
-        where: names the file and the record in error messages.
-        calls: the run's recorded calls, which contain the prompts of a user with a language model.
+        where: the file and the record, for error messages.
+        calls: the run's recorded model calls, which contain the prompts if the user is a language model.
 
     Raises:
         InputError: the two records contradict each other.
@@ -128,7 +128,7 @@ def read_dialogue(
             for place, attempt, reason in zip(places, run["attempts"], reasons, strict=True)
         }
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{where}: not the records of a c-Interact episode") from None
+        raise InputError(f"{where}: these are not the records of a c-Interact episode") from None
     return PipelineDialogue(tuple(turns), attempts)
 
 

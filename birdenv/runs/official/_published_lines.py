@@ -1,4 +1,4 @@
-"""Read the lines of the published pipeline's files, and keep only what the figures need."""
+"""Read the lines of the published pipeline's files, keeping only the data that affect the score."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """A collection of notes about irregularities in the files, to show to the user."""
+    """Notes about irregularities in the files, collected for display."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class PublishedNotes:
         self.lines.append(line)
 
     def about(self, names: Iterable[str], what: str) -> None:
-        """Add a note that says `what` about the tasks in `names`. If `names` is empty, no note is added."""
+        """Add a note that consists of `what` and the first few tasks in `names`, unless `names` is empty."""
         told = list(names)
         if told:
             more = f" and {len(told) - 3} more" if len(told) > 3 else ""
@@ -48,12 +48,12 @@ class ResultRow:
     """The result of one task in a result file.
 
     Attributes:
-        passed: True if the verdict is a success.
-        message: the error message of the pipeline.
-        status: birdenv's status of the episode, if the file has one.
+        passed: True if the verdict is `success`.
+        message: the pipeline's error message.
+        status: the status that birdenv gave the episode; None if the file has no such field.
         groups: the groups that the task belongs to, such as its category, keyed by kind of group.
         questions: the numbers of the turns in which the user was asked a question.
-        allowed: the number of allowed questions; None if it is not known.
+        allowed: the number of allowed questions; None if unknown.
         free: the number of questions that were not charged.
     """
 
@@ -72,14 +72,15 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return a file's results with verdicts, keyed by `instance_id`, or None if there is no such file."""
+    """Read the tasks' results, keyed by `instance_id`. Return None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return how the user classified each question, keyed by `instance_id` and turn; None without a file.
+    """Read the user's classification of each question, keyed by `instance_id` and turn number.
 
-    The classes have birdenv's names; an unknown class is an empty string.
+    Classes have birdenv's names; an unknown class is an empty string. The result is None if there is no such
+    file.
     """
     return read_rows(path, notes, _calls)
 
@@ -87,10 +88,10 @@ def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] |
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return the result of `keep` for each line, keyed by `instance_id`, or None if there is no such file.
+    """Return the value of `keep` for each line, keyed by `instance_id`; None if there is no such file.
 
-    An incomplete last line is ignored. If a task has several lines, the last line counts. In both
-    cases, a note is added to `notes`.
+    An incomplete last line is ignored. If a task has several lines, the last line is used. In both cases, a
+    note is added to `notes`.
 
     Raises:
         InputError: a line other than the last is not a record, or `keep` raises a `ValueError`; the message
@@ -119,7 +120,7 @@ def read_rows(
             rows[name] = keep(record)
         except ValueError as error:
             raise InputError(f"{path}: line {number} ({name}): {error}") from None
-    notes.about(twice, f"{path.name}: several lines for one task, of which the last counts")
+    notes.about(twice, f"{path.name}: several lines for a task, the last of which was used")
     return rows
 
 

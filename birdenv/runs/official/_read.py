@@ -1,11 +1,11 @@
-"""Read results of the published c-Interact pipeline: a result folder, or the file of the service (ADK).
+"""Read the result folder of the published c-Interact pipeline, or the file of the ADK service.
 
-Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` may hold all tasks
-or only those that failed at first; the follow-up files hold only some tasks. If a file is faulty, as much of
-it as possible is counted, and a note is added.
+Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` contains all tasks
+or only those that failed at first; the follow-up files contain only some tasks. If a file is faulty, the
+readable part is used and a note is added.
 
 `eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at the first or the
-debug attempt. This is inferred from the reward, if the reward is a sum that the reward schedule allows.
+debug attempt. The attempt is inferred from the reward if the reward schedule allows that reward.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _ATTEMPTS: Final = {
 def read_adk_file(path: Path) -> OfficialResults:
     """Read the results in the service's `eval_<mode>.json`.
 
-    The reward of a result may contradict the flags `phase1_passed` and `phase2_passed`, because the service
-    can reward one phase twice. Such a reward is replaced by the lowest reward that the flags allow: if the
-    full reward of a phase was given twice, the reward of a first attempt; otherwise, of a debug attempt.
+    A reward can contradict the flags `phase1_passed` and `phase2_passed`, because the service can reward the
+    same phase twice. It is then replaced by the reward of a first attempt if the full reward of a phase was
+    given twice, and otherwise by that of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.
@@ -83,9 +83,9 @@ def read_adk_file(path: Path) -> OfficialResults:
         passes = frozenset((phase, attempt) for phase, attempt in enumerate(attempts, 1) if attempt)
         followed: FollowUpKind = "graded" if result.get("has_follow_up") else "none"
         standings[name] = EpisodeScore(name, "completed", passes, followed, _groups(name, result))
-    notes.about(twice, "several results for one task, of which the last counts")
-    notes.about(crashed, "crashed, counted as failed in N")
-    notes.about(odd, "the reward does not fit the phases passed; replaced by the lowest that they can earn")
+    notes.about(twice, "several results for a task, the last of which was used")
+    notes.about(crashed, "the episode crashed and counts as failed")
+    notes.about(odd, "the reward contradicts the passed phases; replaced by the lowest possible reward")
     return OfficialResults(tuple(standings.values()), tuple(notes.lines))
 
 
@@ -127,11 +127,11 @@ class OfficialResults:
     """The contents of a run's result files.
 
     Attributes:
-        standings: the result of each task in both phases.
+        standings: the results of each task in both phases.
         notes: sentences about irregularities in the files.
         questions_asked: the mean number of questions per task; None if unknown.
         questions_allowed: the mean number of allowed questions per task; None if unknown.
-        answers: the number of questions in each class that the user assigned; None if unknown.
+        answers: the number of questions in each class, as classified by the user; None if unknown.
     """
 
     standings: tuple[EpisodeScore, ...]
@@ -184,7 +184,7 @@ def is_stage_folder(folder: Path) -> bool:
 
 
 def official_folder(path: Path) -> Path:
-    """Return the folder of result files for a path: the path itself or, for a run, its official folder."""
+    """Return the folder with the result files: the path itself or, if it is a run, its official folder."""
     is_of_runs = exists(path / "latest") or next(path.glob("run-*/config.json"), None) is not None
     folder = (run_folder(path) if is_of_runs else path) / OFFICIAL_FOLDER
     return folder if exists(folder) else folder.parent
@@ -194,8 +194,8 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     """Read the results from a folder `results/patience_<p>/<model>`, or from a run's `private_official`.
 
     Raises:
-        InputError: the first stage was not evaluated, or a line is damaged (other than an incomplete last
-            line) or has no verdict.
+        InputError: the first stage was not evaluated; or a line has no verdict or is damaged, other than an
+            incomplete last line.
     """
     notes = PublishedNotes()
     found = {name: read_results(folder / name, notes) for name in _FILES}
@@ -206,7 +206,7 @@ def read_stage_folder(folder: Path) -> OfficialResults:
         )
     for name, rows in found.items():
         if rows is None:
-            notes.add(f"{name} is missing: no task counts as passed at that stage")
+            notes.add(f"{name} is missing, so no task counts as passed at that stage")
     submitted = read_rows(folder / _SUBMITTED, notes, record_groups) or {}
     stages = [rows or {} for rows in found.values()]
     names = list(dict.fromkeys([*first, *submitted]))
@@ -237,16 +237,16 @@ def _note(
 ) -> None:
     """Add notes about what the counts do not show."""
     first, debug, follow_up, follow_up_debug = stages
-    notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
+    notes.about([n for n in tasks if n not in first], f"{_FIRST} has no verdict, which counts as failed")
     strange = {**debug, **follow_up, **follow_up_debug}.keys() - tasks.keys()
-    notes.about(sorted(strange), f"not in {_FIRST}, left out")
+    notes.about(sorted(strange), f"the task is not in {_FIRST} and was left out")
     through = {name for name, task in tasks.items() if task.passes}
     ungated = [n for n in tasks if n not in through and (n in follow_up or n in follow_up_debug)]
-    notes.about(ungated, "a follow-up although phase 1 failed, not counted")
+    notes.about(ungated, "there is a follow-up although phase 1 failed; the follow-up does not count")
     again = [n for n, task in tasks.items() if _passed(task.first) and task.debug and not task.debug.passed]
-    notes.about(again, f"passed at once, failed again in {_DEBUG}; counted as passed")
+    notes.about(again, f"the first attempt passed but {_DEBUG} has a failure; the task counts as passed")
     faults = [n for n, task in tasks.items() if task.status == "infra_error" and n in first]
-    notes.about(faults, "a fault of the machine or the database, counted as failed in N")
+    notes.about(faults, "the machine or the database was at fault, but the task counts as failed")
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
@@ -273,5 +273,5 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) ->
         if name in tasks and any(number in row.questions for row in tasks[name].rows)
     )
     if count[""]:
-        notes.add(f"{file.name}: {counted(count[''], 'answer')} without one of the three calls")
+        notes.add(f"{file.name}: {counted(count[''], 'answer')} of the user without any of the three calls")
     return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}

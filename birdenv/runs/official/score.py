@@ -1,9 +1,9 @@
 """Compute the published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N (BIRD-Interact §5).
 
-N is the number of all tasks; a and b are the numbers of tasks that passed phase 1 at the first and at the
-debug attempt; c and d are the same numbers for phase 2.
+N is the number of tasks, a and b are the numbers of tasks that passed phase 1 at the first and at the debug
+attempt, and c and d are the corresponding numbers for phase 2.
 
-Files without verdicts can be graded by playing every attempt again.
+Files without verdicts are graded by running the SQL of every attempt again.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from birdenv.tasks.interact.official_score import (
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:
-    """Grade the attempts in a result folder again, and compute the score over all tasks.
+    """Regrade the attempts in a result folder, and compute the score over all tasks.
 
     Verdicts in the files are ignored. A task without an attempt counts as failed.
 
     Args:
-        path: the folder of the files `sql_results*.jsonl`, one of these files, or a run with official files.
-        records: the task records, which define the groups.
-        **settings: settings of the game `c-interact`: data, databases, profile.
+        path: the folder that contains `sql_results*.jsonl`, one of these files, or a run with official files.
+        records: the task records, which also define the groups of tasks.
+        **settings: settings of the game `c-interact`, such as the data, the databases and the profile.
 
     Raises:
         InputError: the files, the tasks or the databases cannot be used.
@@ -67,27 +67,27 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
         standings.append(EpisodeScore(name, run["status"], passes, run["follow_up"], groups.get(name, {})))
     notes = PublishedNotes([str(each.message) for each in told])
     silent = [run["instance_id"] for run in played.records if run["status"] == "no_submission"]
-    notes.about(silent, "no SQL of the task is in the files, counted as failed")
+    notes.about(silent, "the files contain no SQL for the task, which counts as failed")
     return OfficialScore(path, OfficialResults(tuple(standings), tuple(notes.lines)))
 
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """The results read from official files.
+    """The score of official result files.
 
     Attributes:
-        path: the path to these files.
-        results: the results.
+        path: the path of the files.
+        results: the results from which the score is computed.
     """
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object, omitting the path, so that identical files give equal objects.
+        """Return all metrics as a JSON object, omitting the path so that identical files give equal objects.
 
-        `official` holds `official_figures`, as in the `overall.json` of a run. The figures for a group also
-        count all tasks in the group, with or without a result.
+        `official` contains `official_figures`, as in the `overall.json` of a run. The metrics of a group
+        cover all of its tasks, including tasks that have no result.
         """
         results = self.results
         groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}
@@ -101,7 +101,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """Return the figures as text for people to read."""
+        """Return the metrics as readable text."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
@@ -123,8 +123,8 @@ def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None)
     Args:
         path: a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
             files.
-        tasks: the records of all tasks that should have a result. They define N and the groups. A task
-            without a result is `skipped` and counts as failed. If None, the tasks with a result count.
+        tasks: the records of all tasks that should have a result, which define N and the groups. A task
+            without a result is `skipped` and counts as failed. None to use the tasks that have a result.
 
     Raises:
         InputError: the path contains no results, or results of several kinds.
@@ -168,10 +168,10 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     strange = sorted(found.keys() - groups.keys())
     if strange:
         raise InputError(
-            f"{where}: {strange[0]} is not among the tasks of --data; give the task file of these results"
+            f"{where}: {strange[0]} is not among the tasks in --data; give the task file for these results"
         )
     notes = PublishedNotes(list(results.notes))
-    notes.about([n for n in groups if n not in found], "no result for a task of --data, counted as failed")
+    notes.about([n for n in groups if n not in found], "a task in --data has no result and counts as failed")
     standings = tuple(
         replace(found[name], groups=of)
         if name in found

@@ -1,8 +1,8 @@
 """Write a run as a result folder of the published c-Interact pipeline (`bird_interact_conv`).
 
-There are nine interaction files, with the prompts and answers of the system and of the user's two stages (1:
-classify the question, 2: answer it), and eight result files, with the SQL of each stage, once without and
-once with the verdict. Each line is the task's record, including ground truth, with the pipeline's fields:
+Nine interaction files contain the prompts and answers of the system and of the user's two stages (1: classify
+the question; 2: answer it). Eight result files contain the SQL of each stage, with and without verdicts. Each
+line is the task's record, including ground truth, with the pipeline's fields:
 
 * `prompt_turn_<i>`: the whole conversation up to the seat's move in turn i, word for word, with an empty line
   between messages: its instruction, then its own messages and the replies;
@@ -13,16 +13,17 @@ once with the verdict. Each line is the task's record, including ground truth, w
 * `Terminate_flg`: whether any SQL was submitted;
 * `pred_sqls`: the submitted SQL; `status`: its verdict (success or failed); `error_msg`: the reason for a
   failure in the pipeline's words, if the pipeline has words for it;
-* in the files of a user with a language model, the prompt is the messages of the stage's last call, word for
-  word, and the prediction is the raw answer; the prompt is empty if the stage called no model;
+* if the user is a language model, the user's prompts are the messages of the stage's last call, word for
+  word, and the predictions are the raw answers; the prompt is empty if the stage made no call;
 * birdenv's own fields: `birdenv_status`, the episode's status in `runs.jsonl`, which distinguishes a fault of
   the benchmark or the machine from a wrong answer; `birdenv_max_questions`, the number of questions that the
   profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user asked
-  back; `birdenv_call_turn_<i>`, the user's call, if the raw answer words it differently.
+  back; `birdenv_call_turn_<i>`, the user's classification of the question, if the raw answer words it
+  differently.
 
-`sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` the tasks that reached their follow-up,
-and `sql_results_fu_debug` those that failed its first attempt. A user without a language model is one player,
-so both of its stages have the prompts of this player.
+`sql_results` and `sql_results_debug` contain all tasks, `sql_results_fu` the tasks that reached the
+follow-up, and `sql_results_fu_debug` the tasks that failed the first attempt at the follow-up. If the user is
+not a language model, both stages have the prompts of the same player.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Grade the submissions in recorded runs again, under the same or other profiles."""
+"""Regrade the submissions in recorded runs, under the same profile or under other profiles."""
 
 from birdenv.runs.regrade._bird import bird_regrade_record, bird_regrade_text, regrade_bird
 from birdenv.runs.regrade._interact import regrade_interact

@@ -1,4 +1,4 @@
-"""Grade the submissions of a stored BIRD run again, without playing."""
+"""Regrade the submissions of a stored BIRD run, without playing."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _NOT_RATED = UNRATED | {"gold_error"}
 
 @dataclass(frozen=True, slots=True)
 class BirdRegrade:
-    """A BIRD run that was graded again.
+    """The result of regrading a BIRD run.
 
     Attributes:
         played: the recorded `ex`, `ex_bird` (EX by the official set rule) and `status`, keyed by episode.
         now: the new values of the fields in `played`, and the `reason`, keyed by episode.
         clean: True if code fences and similar decoration were stripped from the SQL before computing EX.
-        fail_doubtful: True if doubtful passes were graded as failures.
+        fail_doubtful: True if passes that the grader flagged as doubtful were graded as failures.
         changes: descriptions of the data that have changed since the run.
         left_out: the episodes whose task is no longer in the task file.
     """
@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """Return the episodes whose new EX, by either rule, differs from the recorded value."""
+        """Return the episodes whose new EX differs from the recorded EX, by either rule."""
         return [
             name
             for name, now in self.now.items()
@@ -61,11 +61,11 @@ def regrade_bird(
     fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> BirdRegrade:
-    """Grade a stored BIRD run again by EX, and by EX with the official set rule.
+    """Regrade a stored BIRD run by EX, and by EX with the official set rule.
 
     With `clean`, or if the run was played with this setting, code fences and similar decoration are stripped
-    from the SQL before computing EX. `data_file` is the task file and `db_dir` the folder of the databases,
-    if they have moved since the run. The other arguments have the same meaning as in `regrade_interact`.
+    from the SQL before computing EX. `data_file` and `db_dir` are the new paths of the task file and the
+    database folder, if they have moved since the run. For the other arguments, see `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -125,9 +125,9 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return text with the old and new EX, the episodes that differ, and notes.
+    """Return the old and new EX, and the episodes in which they differ, as text.
 
-    With `reasons`, the text contains private data.
+    If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
@@ -148,7 +148,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the results of grading a BIRD run again as an object for `regraded.json`, omitting reasons."""
+    """Return the result of regrading a BIRD run as an object for `regraded.json`, omitting reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

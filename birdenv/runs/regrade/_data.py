@@ -19,14 +19,14 @@ _NEVER_SUBMITTED = "malformed"  # the status of an action that counted as an att
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A recorded attempt.
+    """An attempt recorded in a run.
 
     Attributes:
         phase: the phase of the attempt.
-        attempt: the name or number of the attempt in its phase.
-        sql: the submitted SQL; empty if the agent's move counted as an attempt but submitted nothing.
+        attempt: the name or number of the attempt within the phase.
+        sql: the submitted SQL; empty if the agent's move counted as an attempt but contained no SQL.
         status: the recorded verdict.
-        is_last: True if the attempt exceeded the budget of a-Interact and thereby ended the episode.
+        is_last: True if the attempt exceeded the budget in a-Interact, which ended the episode.
     """
 
     phase: int
@@ -56,7 +56,7 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
         ]
         ended = "budget" in run and _overspent(run)
     except (AttributeError, KeyError, TypeError):
-        raise InputError(f"{where}: not the record of an episode of BIRD-Interact") from None
+        raise InputError(f"{where}: this is not the record of a BIRD-Interact episode") from None
     if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
         raise InputError(
             f"{where}: the transcript has {len(texts)} submissions, which contradicts the recorded attempts"
@@ -81,41 +81,42 @@ def _overspent(run: Mapping[str, Any]) -> bool:
     return bool(round(10 * spent) > 10 * run["budget"])
 
 
-def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """Return the path `given` or, if it is None, the path in the run's configuration.
+def place_of(config: Mapping[str, Any], key: str, option: str | None, given: Path | None) -> Path:
+    """Return the path `given` or, if that is None, the path in the run's configuration.
 
     Args:
         config: the run's configuration.
-        key: the field of the configuration.
-        option: the command-line option for the path, for the error message.
-        given: the path to prefer.
+        key: the configuration field that contains the path.
+        option: the command-line option that the error message suggests; None if there is no such option.
+        given: the path that overrides the configuration; None to use the configuration.
 
     Raises:
-        InputError: no path is given, and the configured path no longer exists.
+        InputError: `given` is None, and the configured path no longer exists.
     """
     if given is not None:
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        raise InputError(f"the run's {key} ({path}) no longer exists; give its new place with {option}")
+        advice = f"give its new path with {option}" if option else "move it back to this path"
+        raise InputError(f"the run's {key} ({path}) no longer exists; {advice}")
     return path
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """Return the limits that the run was graded under."""
+    """Return the limits for SQL that applied when the run was graded."""
     seconds = config.get("sql_timeout_s")
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """Open the databases in a folder with the run's SQL dialect, and with the run's reference date if any."""
+    """Open the databases in a folder with the SQL dialect and the reference date of the run."""
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 
 def check_unchanged(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str], allowed: bool
 ) -> list[str]:
-    """Return descriptions of the data that have changed since the run.
+    """Return a description of each change in the data since the run.
 
     Raises:
         InputError: data have changed, and `allowed` is false.
@@ -132,7 +133,7 @@ def check_unchanged(
 def changes_since(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str]
 ) -> list[str]:
-    """Return descriptions of the data whose digests differ from those in `config.json`."""
+    """Return a description of each part of the data whose digest differs from that in `config.json`."""
     changes = []
     if file_digest(data_file) != config.get("data_sha256"):
         changes.append(f"the task file {data_file}")
@@ -149,6 +150,6 @@ def changes_since(
 
 
 def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
-    """Return the last lines of a report, naming the data that have changed and the tasks that are missing."""
+    """Return lines for the end of a report that name the changed data and the missing tasks."""
     lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
     return lines + ([f"Left out, no longer in the task file: {', '.join(left_out)}"] if left_out else [])

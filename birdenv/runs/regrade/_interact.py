@@ -1,8 +1,8 @@
-"""Grade the submissions of a stored BIRD-Interact run again, under several profiles, without playing.
+"""Regrade the submissions of a stored BIRD-Interact run under several profiles, without playing.
 
-Only recorded submissions are judged. What the agent would have done after a different verdict is unknown.
-Under a different profile, the episode might have continued with a step that was never played (a debug attempt
-or phase 2). That step counts as not passed, and the episode as cut short, so the profile's figures are lower
+Only recorded submissions are graded, because the agent's reaction to a different verdict is unknown. If an
+episode would have continued under a profile with a step that was never played (a debug attempt or phase 2),
+the step counts as failed and the episode as cut short. The metrics for that profile are therefore lower
 bounds.
 """
 
@@ -37,7 +37,7 @@ _NOBODYS: Final = frozenset({"infra_error", "test_error"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a submission under a profile. The `reason` is private."""
+    """The verdict on a submission under a profile, with its private `reason`."""
 
     status: str
     reason: str = ""
@@ -46,9 +46,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of a run under one profile.
+    """The metrics of a run under one profile.
 
-    In a-Interact, all attempts are worth the same and count as first attempts.
+    In a-Interact, all attempts have the same value and count as first attempts.
 
     Attributes:
         tasks: number of rated tasks.
@@ -58,8 +58,8 @@ class Figures:
         phase_2_first: number of tasks that passed phase 2 at the first attempt.
         phase_2: number of tasks that passed phase 2 at any attempt.
         mean_reward: the mean reward over the rated tasks.
-        cut_short: number of episodes that, under this profile, would have continued with a step that was
-            never played.
+        cut_short: number of episodes that would have continued under this profile with a step that was never
+            played.
     """
 
     tasks: int
@@ -74,7 +74,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A submission that is judged differently under different profiles, or that exploits a gap in the rules.
+    """A submission whose verdict depends on the profile, or that exploits a gap in the rules.
 
     Attributes:
         episode: the name of the episode.
@@ -92,17 +92,17 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """A BIRD-Interact run that was graded again.
+    """The result of regrading a BIRD-Interact run.
 
     Attributes:
-        figures: the figures, keyed by profile; the recorded figures have the key `AS_PLAYED`.
-        disagreements: the submissions to report; see `Disagreement`.
-        cut_short: the step that was never played, keyed by profile and episode. It lists only the episodes
-            that would have continued under the profile.
+        figures: the metrics, keyed by profile; the recorded metrics have the key `AS_PLAYED`.
+        disagreements: the submissions whose verdicts need attention.
+        cut_short: the unplayed step with which an episode would have continued, keyed by profile and episode
+            name.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
-        played_profile: the profile that the run was played under.
-        fail_doubtful: True if doubtful passes were graded as failures.
+        played_profile: the profile under which the run was played.
+        fail_doubtful: True if passes that the grader flagged as doubtful were graded as failures.
         submissions: the number of submissions.
         left_out: the episodes whose task is no longer in the task file.
     """
@@ -146,17 +146,17 @@ def regrade_interact(
     fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> Regrade:
-    """Grade a stored run of c-Interact or a-Interact again.
+    """Regrade a stored run of c-Interact or a-Interact.
 
     Args:
         directory: the run folder.
         profiles: the profiles to grade under.
-        folder: the folder of the databases, if it has moved since the run.
-        task_file: the task file, if it has moved since the run.
+        folder: the new path of the database folder, if the folder has moved since the run.
+        task_file: the new path of the task file, if the file has moved since the run.
         allow_changed: True to grade even if data have changed since the run.
-        fail_doubtful: True to fail doubtful passes under the profile `strict`. Always true if the run was
-            played with this setting.
-        parallel: number of episodes graded at the same time.
+        fail_doubtful: True to fail passes that the grader flags as doubtful under the profile `strict`.
+            Implied if the run was played with this setting.
+        parallel: the number of episodes to grade at the same time.
 
     Raises:
         InputError: data are missing, or have changed and `allow_changed` is false.

@@ -1,4 +1,4 @@
-"""The results of grading a c-Interact or a-Interact run again, as text and as a JSON object."""
+"""Show the result of regrading a c-Interact or a-Interact run as text and as a JSON object."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _ROWS: Final = {
     "a-interact": (("Phase 1", "phase_1", "tasks"), ("Phase 2", "phase_2", "followed")),
 }
 _CUT_SHORT: Final = (
-    "Cut short: under that profile the episode would continue beyond the recorded dialogue (with another\n"
-    "attempt or phase 2, after another verdict). What the agent would have done is unknown and counts as\n"
-    "not passed, so the profile's figures are lower bounds."
+    "Cut short: under that profile, the verdict is different and the episode would continue beyond the\n"
+    "recorded dialogue, with a further attempt or phase 2. The outcome is unknown and counts as not passed,\n"
+    "so the profile's figures are lower bounds."
 )
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return text with the figures, the disagreements and notes.
+    """Return the metrics and the disagreements as text.
 
-    With `reasons`, the text contains private data.
+    If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
@@ -51,7 +51,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """Return the results of grading a run again as an object for `regraded.json`, omitting reasons."""
+    """Return the result of regrading a run as an object for `regraded.json`, omitting reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,

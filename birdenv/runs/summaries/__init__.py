@@ -1,4 +1,4 @@
-"""Summaries of runs: figures, repeats, and comparisons of runs."""
+"""Summarise and compare runs: metrics with intervals, pass^k, usage and costs."""
 
 from birdenv.runs.summaries._comparison import RunComparison, compare, run_letter
 from birdenv.runs.summaries._comparison_text import comparison_text

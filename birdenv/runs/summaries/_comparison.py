@@ -1,7 +1,7 @@
-"""Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
+"""Compare runs on the same tasks, with intervals and significance tests for each difference.
 
-Every figure is computed on the tasks that are rated in all runs, and every later run is compared with the
-first, task by task. If a task is played several times, the mean over its episodes counts.
+All metrics are computed on the tasks that are rated in all runs. Each later run is compared with the first
+run, task by task. If a task is played several times, the mean over its episodes is used.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Difference:
 
     Attributes:
         measure: the measure on which the runs are compared.
-        run: the index of the later run; the first run has 0.
+        run: the index of the later run, from 1; the first run has the index 0.
         value: the mean of the later run minus the mean of the first run.
-        over_tasks: the interval of `value` over tasks; None if the values do not vary.
+        over_tasks: the confidence interval of `value` over tasks; None if the values do not vary.
         over_databases: the bootstrap interval of `value` over databases; None if the values do not vary.
-        p_over_tasks: the p value over tasks, computed by `test`.
+        p_over_tasks: the p value of `test` over tasks.
         p_over_databases: the p value of the bootstrap over databases.
         test: the name of the statistical test over tasks.
         better: the tasks on which the later run did better.
@@ -93,7 +93,7 @@ class RunComparison:
         databases: the number of databases that these tasks use.
         notes: sentences about settings and data that differ between the runs.
         figures: the estimates of all measures over these tasks, for each run.
-        differences: how each later run differs from the first run, one entry for each run and measure.
+        differences: the differences from the first run, with an entry for each later run and each measure.
     """
 
     runs: tuple[RecordedRun, ...]
@@ -131,7 +131,7 @@ class RunComparison:
 
 
 def run_letter(number: int) -> str:
-    """Return the letter for the run with index `number` in a comparison: `A` for 0; `A1` follows `Z`."""
+    """Return the label of the run with index `number` in a comparison: `A`, `B`, ..., `Z`, `A1`, `B1`, ..."""
     turns, letter = divmod(number, 26)
     return f"{chr(ord('A') + letter)}{turns or ''}"
 
@@ -174,7 +174,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
 
 
 def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
-    """Describe the differences in data, databases, grader and tasks that make two runs incomparable."""
+    """Describe differences in data, databases, grader and tasks that rule out a comparison of two runs."""
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")
@@ -229,7 +229,7 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     if len(common) < len(everywhere):
         unrated = len(everywhere) - len(common)
         why = "no gold, broken" if all(run.finished for run in runs) else "no gold, broken, not yet played"
-        notes.append(f"Left out: {counted(unrated, 'common task')}, not rated ({why}) in one of the runs")
+        notes.append(f"Left out: {counted(unrated, 'common task')} not rated ({why}) in at least one run")
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 

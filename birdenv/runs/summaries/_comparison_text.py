@@ -1,4 +1,4 @@
-"""The text that `birdenv compare` prints: figures, differences, tests and tasks."""
+"""Format a comparison of runs as the text that `birdenv compare` prints."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
-    """Return text that compares each later run with the first run on every measure.
+    """Return a comparison as text, with each later run beside the first run on every measure.
 
     Args:
         comparison: the comparison to show.
-        tasks: True to list, for each measure, the tasks that the runs differ on.
+        tasks: True to list the tasks on which the runs differ, for each measure.
         everything: True to add both intervals, both tests and a description of the methods.
     """
     lines = _head(comparison)

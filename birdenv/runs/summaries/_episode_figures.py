@@ -1,4 +1,4 @@
-"""The figures and groups of an episode, and the usage and faults of language models over episodes."""
+"""The outcomes of single episodes, and the total usage and faults of language models."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ played again because its server was lost, only its last trial counts.
 
 
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:
-    """Return the faults and the usage of the language models that played, or an empty dict if none played.
+    """Count the faults and the usage of the language models that played. Return {} if no model played.
 
-    `model_faults` counts faults, keyed by seat and kind. `usage_of_others` is the total usage, keyed by seat
-    and excluding the agent's; a figure that some episodes do not report is left out.
+    `model_faults` counts faults, keyed by seat and kind of fault. `usage_of_others` is the total usage of
+    each seat except the agent's, omitting numbers that some episodes do not report.
     """
     faults: dict[str, Counter[str]] = {}
     used: dict[str, list[Record]] = {}
@@ -53,7 +53,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def usage_text(used: Mapping[str, float]) -> str:
-    """Describe model usage in words. `used` is keyed by the field names of `birdenv.dialogue.Usage`."""
+    """Describe model usage in words. The keys of `used` are field names of `birdenv.dialogue.Usage`."""
     parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
     parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
     parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []
@@ -62,7 +62,7 @@ def usage_text(used: Mapping[str, float]) -> str:
 
 
 def model_lines(figures: dict[str, Any]) -> list[str]:
-    """Return the figures from `model_figures` as lines of text."""
+    """Return the result of `model_figures` as lines of text."""
     lines = [
         f"Usage of the {seat}: " + ", ".join(f"{USAGE_TITLES[name].lower()} {n}" for name, n in used.items())
         for seat, used in figures.get("usage_of_others", {}).items()
@@ -77,15 +77,16 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an episode for the agent.
+    """The outcome of an episode for the agent, with a value for each measure.
 
     Attributes:
         instance_id: the id of the task.
-        repeat: which repeat of the task this is, counting from 0.
-        status: how the episode ended.
+        repeat: the number of the repeat, from 0.
+        status: the status with which the episode ended, such as `completed`.
         database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, keyed by kind of group.
-        values: the episode's value for each measure, keyed by name; None if the episode has no value for it.
+        values: the values of the measures, keyed by the measure's name; None for a measure that has no value
+            in this episode.
     """
 
     instance_id: str
@@ -129,7 +130,7 @@ they cost money, too."""
 def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure, ...]:
     """Return the measures of a run: the game's measures and the usage measures.
 
-    Optional measures and usage measures are returned only if some record has a value for them.
+    Optional measures and usage measures are included only if at least one record has a value for them.
     """
     reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
     usage = (measure for name, measure in USAGE.items() if name in reported)
@@ -137,7 +138,7 @@ def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure,
 
 
 def outcome(game: GameMeasures, record: Record, private: Record, measures: Iterable[Measure]) -> Outcome:
-    """Return the outcome of an episode, from its record in `runs.jsonl` and its private record.
+    """Return the outcome of an episode, given its record in `runs.jsonl` and its private record.
 
     Raises:
         ValueError: a needed field is missing or wrong.

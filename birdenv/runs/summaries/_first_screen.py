@@ -1,4 +1,4 @@
-"""The first screen of a summary (usually at most 15 lines), and the breakdown by groups of tasks."""
+"""Format the first screen of a summary, usually at most 15 lines, and breakdowns by groups of tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDTH: Final = 100
 
 
 def first_screen(report: RunReport) -> str:
-    """Return the first screen of a summary: game, data, main figures, cost, and the next commands."""
+    """Return the first screen of a summary: the game, data, main metrics, cost and suggested commands."""
     run = report.run
     before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())
@@ -48,10 +48,10 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return a table and a chart of each measure for each kind of group, as text.
+    """Return the measures for groups of tasks as text, with a table and a chart for each kind of group.
 
     Args:
-        report: the figures of the run.
+        report: the report on the run.
         kinds: the kinds of groups, such as `difficulty`.
 
     Raises:
@@ -72,10 +72,10 @@ def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
 
 
 def reference_block(report: RunReport) -> str:
-    """Return the figures in the format that the game's reference implementation prints.
+    """Return the metrics in the format that the game's reference implementation prints.
 
     Raises:
-        InputError: the game has no reference implementation that prints figures.
+        InputError: the game has no reference implementation that prints metrics.
     """
     if not report.details.reference:
         raise InputError(f"--reference: no reference implementation prints figures for {report.run.game}")

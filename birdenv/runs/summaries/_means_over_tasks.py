@@ -1,8 +1,8 @@
-"""Compute means over episodes with intervals, and pass^k for repeated tasks, and show both as text.
+"""Compute means over episodes with intervals, and pass^k for repeated tasks, and format them as text.
 
-There are two intervals. *Over tasks* shows how the figure might change with other tasks on the same
-databases. *Over databases* shows how the figure might also change with other databases; this interval is
-wider if the databases differ.
+There are two intervals. The interval over tasks shows how the mean might change with other tasks on the same
+databases. The interval over databases shows how the mean might change with other databases, too, and is wider
+if the databases differ.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ NAME_WIDTH = 24
 def figure_line(
     estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
 ) -> str:
-    """Return a line like `EX    40/52   76.9 %    63.9 ..  86.3`, with a figure and the interval over tasks.
+    """Return a line like `EX    40/52   76.9 %    63.9 ..  86.3`, with a mean and its interval over tasks.
 
     Args:
-        estimate: the figure.
+        estimate: the mean to show.
         name: the text of the first column; None for the title of the measure.
         last: the text of the last column.
         width: the width of the first column in characters.
@@ -52,13 +52,13 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """Return a table of the agent's usage: the mean, the total, and the mean's interval over tasks.
+    """Return a table of the agent's model usage, with means, totals and intervals over tasks.
 
     Args:
         used: the estimates of the usage measures.
-        episodes: the number of all episodes, including those without known usage.
+        episodes: the number of all episodes, including episodes with unknown usage.
     """
-    lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
+    lines = [f"{'Usage, as reported by the agent':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
         mean = "-" if of.value is None else f"{of.value:.6f}" if money else in_digits(of.value).strip()
@@ -71,7 +71,7 @@ def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
-    """The chances that all of k attempts at a task succeed (pass^k), and that at least one does (pass@k).
+    """The probability that all of k attempts at a task succeed (pass^k), or at least one of them (pass@k).
 
     Attributes:
         k: the number of attempts.
@@ -111,7 +111,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """Return pass^k and pass@k for each k from 1 to `repeats` for which some task has k rated episodes."""
+    """Return pass^k and pass@k for each k up to `repeats`, if at least one task has k rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -159,7 +159,7 @@ class Estimate:
     Attributes:
         measure: the measure.
         count: the number of episodes that count for the measure.
-        total: the sum of the values; for a rate, the number of episodes that succeeded.
+        total: the sum of the values; for a rate, the number of successful episodes.
         value: the mean; None if no episodes count.
         over_tasks: the interval over tasks; None if the values do not vary.
         over_databases: the interval over databases; None if the values do not vary.
@@ -176,7 +176,7 @@ class Estimate:
 
     @property
     def passed(self) -> int:
-        """The number of episodes that succeeded, if the measure is a rate."""
+        """The number of successful episodes, if the measure is a rate."""
         return int(self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -199,11 +199,11 @@ def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outco
 
 
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """Return the mean of a measure, with intervals, over the outcomes that count for the measure.
+    """Return the mean of a measure over the outcomes that count for it, with intervals.
 
     The interval over tasks is Wilson's if the measure is a rate and each task is played once; otherwise it is
-    a bootstrap interval with a cluster for each task. The interval over databases is a bootstrap with a
-    cluster for each database.
+    a bootstrap interval clustered by task. The interval over databases is a bootstrap interval clustered by
+    database.
     """
     counted = values_of(outcomes, measure)
     values = [value for _, value in counted]

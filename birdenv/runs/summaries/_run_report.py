@@ -1,4 +1,4 @@
-"""The figures of one run with intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
+"""Report the metrics of a run with intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FEW_TASKS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run's figures: `overall` for `overall.json`, `text` for `summary.txt`, and a short `first_screen`."""
+    """The content of `overall.json` and `summary.txt` (`text`), and the first screen of `birdenv summary`."""
 
     overall: dict[str, Any]
     text: str
@@ -43,13 +43,13 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunReport:
-    """All figures of a run.
+    """All metrics of a run.
 
     Attributes:
         run: the recorded run.
         figures: the estimate of each measure.
-        repeats: pass^k and pass@k for each rate; empty if each task was played once.
-        details: the game's figures that are not means over episodes, and text about them.
+        repeats: pass^k and pass@k, keyed by measure (only rates); empty if each task was played once.
+        details: the game's metrics that are not means over episodes, with text about them.
     """
 
     run: RecordedRun
@@ -61,7 +61,8 @@ class RunReport:
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
         """The estimates of all measures for each group of tasks, keyed by kind and name of group.
 
-        They are computed on first use, because this takes long and the first screen does not need them.
+        They are computed on first use, because the computation is slow and the first screen does not need
+        them.
         """
         run = self.run
         by_group = [measure for measure in run.measures if measure.by_group]
@@ -74,7 +75,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON, omitting paths and dates so that equal runs give equal objects."""
+        """Return the report as a JSON object, omitting paths and dates so that equal runs give equal JSON."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -174,9 +175,9 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Yield the charts to draw: a title, and the estimates for each group.
+        """Yield the title of each chart, and the estimates to draw, keyed by group.
 
-        There is a chart for each combination of a given kind of group and a measure that is drawn.
+        For each of the given kinds of groups, there is a chart for every measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:
@@ -187,7 +188,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the run's settings that the game includes in summaries, keyed by name."""
+        """Return the run's settings, keyed by name, that the game selects for summaries."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -206,10 +207,10 @@ class RunReport:
 
 
 def report(run: RecordedRun) -> RunReport:
-    """Compute all figures of a run from its records.
+    """Compute all metrics of a run from its records.
 
     Raises:
-        InputError: a record lacks a field that the game's figures need.
+        InputError: a record lacks a field that the game's metrics need.
     """
     measures, measured = run.measures, run.measured
     rates = [m for m in measures if m.is_rate and m.compared] if run.repeats > 1 else []
@@ -249,7 +250,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return an empty line and a table of one measure for each group, with the intervals as a chart."""
+    """Return a table of a measure by group, with a chart of the intervals. The first line is empty."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
@@ -269,17 +270,17 @@ def on_databases(count: int) -> str:
 
 
 def interval_heads(databases: int) -> str:
-    """Return the header of a table of figures with intervals. `databases` is the number of databases."""
+    """Return the header for a table of metrics with intervals. `databases` is the number of databases."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """Return an estimate's interval over databases as text, for the last column of a table."""
+    """Format an estimate's interval over databases for the last column of a table."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """Return the lines to print below a table of figures; they say how the intervals are computed."""
+    """Return lines that explain how intervals are computed, to print below a table of metrics."""
     lines = ["Over tasks: Wilson's score interval for rates of tasks played once, otherwise bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
@@ -287,7 +288,7 @@ def method_notes(databases: int) -> list[str]:
     if databases == 1:
         lines.append("There is only one database, so there is no interval over databases.")
     elif 0 < databases < FEW_DATABASES:
-        lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
+        lines.append(f"Intervals over only {databases} databases are rough and too narrow.")
     return lines
 
 

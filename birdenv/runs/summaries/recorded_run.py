@@ -1,7 +1,7 @@
-"""Read everything that a run's figures need: records, R-VES, culprits and exclusions.
+"""Read the data from which a run's metrics are computed: records, R-VES, culprits and exclusions.
 
-The run may still be in progress. R-VES is kept in a separate file, because the values change from one
-measurement to the next.
+The run may still be in progress. R-VES is stored in a separate file, because its values vary between
+measurements.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _LONGEST_REASON: Final = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The episodes that are excluded from a run's figures.
+    """The episodes that are excluded from a run's metrics.
 
     Attributes:
         episodes: the number of excluded episodes.
         first: the name of the first excluded episode.
-        reason: why that episode is excluded.
+        reason: the reason why the first episode is excluded.
     """
 
     episodes: int
@@ -51,7 +51,7 @@ class Exclusions:
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Return the episodes that are excluded from a run's figures, or None if none are excluded."""
+    """Return the episodes that are excluded from a run's metrics; None if no episode is excluded."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
@@ -65,10 +65,10 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return a rated episode's record for `r_ves.jsonl`.
+    """Return the record of a rated episode for `r_ves.jsonl`.
 
-    `time_ratio` in the record is the time of the gold query divided by the time of the predicted query, and
-    `runs` is the number of times that each query ran.
+    In the record, `time_ratio` is the time of the gold query divided by the time of the predicted query, and
+    `runs` is the number of times that each query was run.
 
     Args:
         run: the public record of the episode.
@@ -101,7 +101,7 @@ def read_speeds(folder: Path) -> dict[str, float]:
     for number, record in enumerate(read_records(path, "speeds"), 1):
         name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
         if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
-            raise InputError(f"{path}: record {number} needs `instance_id`, a text, and `r_ves`, a number")
+            raise InputError(f"{path}: record {number} needs the text `instance_id` and the number `r_ves`")
         scores[episode_name(name, repeat)] = float(score)
     return scores
 
@@ -121,11 +121,12 @@ class RecordedRun:
         agent: the name of the agent.
         tasks: the ids of all tasks of the run.
         repeats: how many times each task is played.
-        measured: the measures and groups of tasks that the game declares.
+        measured: all measures and groups of tasks that the game declares.
         measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.
         records: the public records of these episodes, in the same order.
-        private: the private records of these episodes, in the same order; a missing record is empty.
+        private: the private records of these episodes, in the same order. A missing record is represented by
+            an empty mapping.
     """
 
     path: Path
@@ -142,7 +143,7 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """The number of episodes that the run, or the shard played, will have when it is finished."""
+        """The number of episodes in the finished run or, if only a shard is played, in the finished shard."""
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
         every = min(every, asked) if isinstance(asked, int) else every
@@ -230,7 +231,7 @@ def _culprits(folder: Path) -> dict[str, str]:
         episodes = read_json(folder / BLAME)["by_episode"]
         return {name: str(episode["culprit"]) for name, episode in episodes.items()}
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME} is damaged; `birdenv blame` writes it again") from None
+        raise InputError(f"{folder / BLAME} is damaged; write it again with `birdenv blame`") from None
 
 
 def _in_order(

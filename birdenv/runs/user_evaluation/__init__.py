@@ -1,15 +1,17 @@
-"""Measure a simulated user by its answers to questions with known answers.
+"""Evaluate a simulated user by its answers to questions with known answers.
 
-* `UserQuestion`, `read_questions`: a question with its expected answer, and how to read a file of questions
-* `DEMO_QUESTIONS`: the file of questions that comes with birdenv
+* `UserQuestion`, `read_questions`: a question with its expected answer, and a function that reads a file of
+  questions
+* `DEMO_QUESTIONS`: the path of birdenv's own file of questions
 * `ask`: ask a game's user a question
 * `judge`, `Judged`: compare the user's answer with the expected answer
-* `noted`: describe the mistakes that the user's language model made
-* `evaluation_text`: show how many answers are right, with confidence intervals
+* `noted`: describe the mistakes of the user's language model
+* `evaluation_text`: show the rates of right answers, with confidence intervals
 * `readability`, `readability_text`: measure and show how readable the answers are
-* `fish`, `leaks_text`: measure and show what the user reveals when asked vague questions
-* `class_figures`, `leak_figures`, `keep_figures`: save a user's figures, which run summaries quote
-* `user_line`: show a user's saved figures in one line
+* `fish`, `leaks_text`: measure and show what the user reveals in reply to vague questions
+* `class_figures`, `leak_figures`, `keep_figures`: compute and save a user's metrics, which run summaries
+  quote
+* `user_line`: show a user's saved metrics in one line
 * `schema_names`: list the names in a task's database
 """
 

@@ -1,4 +1,4 @@
-"""Measure what a user reveals in reply to generated vague questions and to questions about columns."""
+"""Measure what a user reveals in reply to generated questions, which are vague or ask about columns."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _FORMS: Final[dict[str, Any]] = json.loads(
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A vague question that tries to make a user reveal something, and its kind (`bait`)."""
+    """A vague question that tempts the user to reveal something. `bait` is the kind of question."""
 
     bait: Bait
     question: str
 
 
 def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
-    """Draw distinct questions of every kind.
+    """Draw random questions of every kind, without duplicates.
 
     Args:
         seed: the seed for the random generator; identical seeds give identical questions.
@@ -103,20 +103,19 @@ _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """What a user revealed in reply to vague questions.
+    """A measurement of what a user reveals in reply to vague questions.
 
     Attributes:
         seed: the seed used to draw the questions.
-        tasks: number of tasks with at least two annotated points.
+        tasks: number of tasks with at least two annotated ambiguities (points).
         points: number of annotated points in these tasks.
         points_told: number of these points that the user revealed.
-        parts: number of parts in the gold SQL of all tasks.
+        parts: number of parts in the gold SQL over all tasks.
         parts_told: number of these parts that the user revealed.
-        oracle: the balanced accuracy, from 0.5 (chance) to 1, with which the user's answers distinguish the
-            columns that annotated points use from other columns; None if there were no questions about
-            columns.
+        oracle: the balanced accuracy, from 0.5 (chance) to 1, with which the user's answers identify the
+            columns that annotated points use; None if there were no questions about columns.
         column_questions: number of questions about columns.
-        examples: the task, the question and the answer for each question that made the user reveal something.
+        examples: the task, the question and the answer each time that the user revealed something.
         noted: a line about the mistakes of the user's model, or an empty string if there were none.
     """
 
@@ -133,7 +132,7 @@ class Leaks:
 
     @property
     def passed(self) -> bool:
-        """True if the user revealed no point, at most a tenth of the parts, and columns only by chance."""
+        """True if the user revealed no points, at most 10% of the parts, and columns only at chance level."""
         few = self.parts_told <= 0.1 * self.parts
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
@@ -146,7 +145,7 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Fish for secrets: ask the user vague questions about every task, and measure what the answers reveal.
+    """Ask the user vague questions about every task, and measure what the answers reveal.
 
     Questions that share a word of five or more letters with the task's request are left out.
 
@@ -225,18 +224,18 @@ def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
 
 
 def leaks_text(leaks: Leaks, most: int = 10) -> str:
-    """Return the figures as text, with at most `most` examples of what the user revealed."""
+    """Return the measurement as text, with at most `most` examples of what the user revealed."""
     lines = [
         f"seed {leaks.seed}",
-        f"annotated points revealed to vague questions: {leaks.points_told} of {leaks.points} "
-        f"in {leaks.tasks} tasks with two or more (at most 0)",
-        f"parts of the gold SQL revealed to the same questions: {leaks.parts_told} of {leaks.parts} "
+        f"annotated points revealed in reply to vague questions: {leaks.points_told} of {leaks.points}, "
+        f"in {leaks.tasks} tasks with two or more points (at most 0)",
+        f"parts of the gold SQL revealed in reply to these questions: {leaks.parts_told} of {leaks.parts} "
         "(at most 10 %)",
     ]
     if leaks.oracle is not None:
         lines.append(
-            f"columns distinguished: balanced accuracy {leaks.oracle:.3f} over {leaks.column_questions} "
-            "questions (at most 0.55)"
+            f"balanced accuracy of recognising the gold SQL's columns: {leaks.oracle:.3f} over "
+            f"{leaks.column_questions} questions (at most 0.55)"
         )
     lines += [f"  {task}: {question}\n      {text}" for task, question, text in leaks.examples[:most]]
     return "\n".join([*lines, leaks.noted] if leaks.noted else lines)

@@ -1,4 +1,4 @@
-"""Read questions with known answers, ask a user, and judge the user's answers."""
+"""Read questions with known answers, ask them to a user, and judge the user's answers."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """An answer from the user, with details from the private log.
+    """The user's answer to a question, with details from the private log.
 
     Attributes:
-        text: the answer as the agent hears it.
-        call: how the user classified the question, from the private log.
-        target: the term or segment that the question was about, from the private log.
-        guard: why the leak guard stopped the answer, from the private log; empty if it did not.
-        faults: the number of mistakes that the user's model made in this answer, by kind.
+        text: the answer as shown to the agent.
+        call: the user's classification of the question.
+        target: the term or segment that the user took the question to be about.
+        guard: the reason why the leak guard stopped the answer; empty if it did not.
+        faults: the number of mistakes that the user's model made in this answer, keyed by kind of mistake.
     """
 
     text: str
@@ -58,7 +58,7 @@ def ask(
         instance_id: the id of the task.
         question: the question to ask.
         times: how many times in a row to ask the question; the last answer is returned.
-        models: language models for the user; None uses the models that environment variables name.
+        models: the language models for the user; None to use the models named in environment variables.
 
     Raises:
         InputError: there is no such task.
@@ -82,7 +82,7 @@ def ask(
 
 
 def noted(heard: Iterable[HeardAnswer]) -> str:
-    """Return a line about the mistakes of the user's model, or an empty string if there were none."""
+    """Summarise the mistakes of the user's model in one line; return "" if there were none."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"Notes on the user's model (see docs/language-models.md): {listed}" if faults else ""
@@ -101,7 +101,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, the user's answer to it, and how the answer was judged."""
+    """A question, the user's answer, and the outcome of judging the answer."""
 
     question: UserQuestion
     heard: HeardAnswer
@@ -111,8 +111,9 @@ class Judged:
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
     """Judge the user's answer to a question.
 
-    An answer that contains the expected content is right, whatever else it says. Certain words identify other
-    answers as a refusal or a counter-question. If the question should be refused, a refusal is right.
+    An answer is right if it contains the expected content, even if it says more. Answers without the content
+    are classified as refusals or counter-questions by their wording. If the question should be refused, a
+    refusal is right.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -162,13 +163,13 @@ class UserQuestion(BaseModel):
     Attributes:
         instance_id: the id of the task.
         question: the text of the question.
-        kind: what the question is about: an annotated ambiguity (`labelled`), any other part of the request
-            (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
+        kind: the subject of the question: an annotated ambiguity (`labelled`), a different part of the
+            request (`unlabelled`), an out-of-scope topic (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
         half: lists of regular expressions, as in `must`; an answer is half right if all expressions of at
             least one list match.
-        style: how the question is phrased; a label for breaking down figures.
-        hand: the author of the question; a label for breaking down figures.
+        style: a label for the question's phrasing, by which results are broken down.
+        hand: a label for the question's author, by which results are broken down.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,6 +1,6 @@
-"""Show how well a user answers, measure how readable the answers are, and keep the figures for summaries.
+"""Show how well a user answers, measure the readability of answers, and save metrics for run summaries.
 
-birdenv ships the figures for its own users. Figures for other users are saved in `results/users`.
+birdenv includes the metrics of its own users. Metrics of other users are saved in `results/users`.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """How readable a set of answers is. Text in quotation marks is ignored.
+    """Measures of how readable a set of answers is. Text in quotation marks is ignored.
 
     Attributes:
         answers: number of answers with content.
-        identifiers: number of answers with an identifier from the schema: words run together, or a word with
-            an underscore, a digit or a capital inside.
+        identifiers: number of answers with an identifier from the schema, such as run-together words, or a
+            word that contains an underscore, a digit or an inner capital.
         paths: number of answers with a JSON path from SQL.
         signs: number of answers with SQL operators, such as `>=`.
         non_words: number of answers with part of an identifier that is not a word, such as "powratew".
@@ -61,7 +61,7 @@ class Readability:
 
 
 def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
-    """Measure how readable answers are.
+    """Measure the readability of answers.
 
     Args:
         answers: pairs of an answer and the names in the schema of the task's database.
@@ -95,16 +95,16 @@ def _pieces_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def readability_text(found: Readability) -> str:
-    """Describe in text how readable the answers are."""
+    """Return the measures of readability as text."""
     if not found.answers:
         return "no answer has content"
     lines = [f"readability of {found.answers} answers with content"]
     for name, count in (
-        ("with an identifier of the schema", found.identifiers),
-        ("with a path into JSON", found.paths),
-        ("with operators of SQL", found.signs),
-        ("with a part of a name, not a word", found.non_words),
-        ("with a type (as a decimal number)", found.casts),
+        ("with an identifier from the schema", found.identifiers),
+        ("with a JSON path", found.paths),
+        ("with SQL operators", found.signs),
+        ("with part of an identifier (no word)", found.non_words),
+        ('with a type ("as a decimal number")', found.casts),
         (f"with more than {_MOST_WORDS} words", found.long),
     ):
         lines.append(f"  {name:<38} {count:>5} {100 * count / found.answers:>7.1f} %")
@@ -124,11 +124,11 @@ _SHOWN = 12
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
     """Return tables of right and wrong answers, broken down by the questions' class, style and author.
 
-    The intervals are Wilson's 95% intervals, and treat questions as independent.
+    The 95% confidence intervals are Wilson's and treat questions as independent.
 
     Args:
         judged: the judged questions.
-        worst: the maximum number of answers with wrong content to quote.
+        worst: the maximum number of wrong answers to quote.
     """
     parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind]), _confusion(judged)]
     for head in ("style", "hand"):
@@ -177,8 +177,8 @@ def _confusion(judged: Sequence[Judged]) -> str:
     stopped = sum(bool(one.heard.guard) for one in judged)
     lines += [
         "",
-        f"answered what should be refused: {_share(told, len(refusals))}",
-        f"answers that the leak guard stopped: {_share(stopped, len(judged))}",
+        f"questions answered that should be refused: {_share(told, len(refusals))}",
+        f"answers stopped by the leak guard: {_share(stopped, len(judged))}",
     ]
     return "\n".join(lines)
 
@@ -197,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return, for each class, the numbers of questions and of right, half right and wrong answers."""
+    """Count the questions and the right, half right and wrong answers in each class of questions."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -215,9 +215,9 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Save a user's figures in a file, and return the path of this file.
+    """Save a user's metrics in a file and return the path of the file.
 
-    If birdenv ships figures for the user, nothing is saved, and None is returned.
+    If birdenv already includes the metrics of this user, nothing is saved and None is returned.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
@@ -239,13 +239,13 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
 
 def leak_figures(leaks: Leaks) -> dict[str, int]:
-    """Return how many points and parts a user revealed when asked vague questions, and how many there are."""
+    """Return the numbers of points and parts that a user revealed, and the totals, for `keep_figures`."""
     names = ("points", "points_told", "parts", "parts_told")
     return {name: getattr(leaks, name) for name in names}
 
 
 def user_line(user: str) -> str:
-    """Return a line with a user's name and how well the user answers.
+    """Describe a user in one line, with the name and the rates of right answers.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
@@ -261,7 +261,7 @@ def user_line(user: str) -> str:
         if "leaks" in kept:
             of = kept["leaks"]
             told = f"{of['points_told']} of {of['points']} points, {of['parts_told']} of {of['parts']} parts"
-            said.append(f"questions that name nothing revealed {told} of the SQL")
+            said.append(f"vague questions revealed {told} of the SQL")
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         said = []
     return f"User {user}, {'; '.join(said)}" if said else _not_measured(user)

@@ -82,7 +82,7 @@ class SqlSettings(Settings):
     dsn: str | None = Field(
         None,
         description="Use another server: postgresql://user@host:port/database. The user must be a superuser, "
-        "because only a superuser can isolate agents from each other. Put the password into PGPASSWORD or "
+        "because only a superuser can isolate agents from each other. Put the password in PGPASSWORD or "
         "~/.pgpass. Default: BIRDENV_DSN, or birdenv's own server if that is not set.",
     )
     sql_timeout: float = Field(

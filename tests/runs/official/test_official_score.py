@@ -156,7 +156,7 @@ def test_the_calls_of_the_user(tmp_path: Path) -> None:
     made = score_official(tmp_path).to_json()
     assert made["answers"] == {"labelled": 1, "unlabelled": 1, "unanswerable": 1}
     write(tmp_path, "user_1_interaction.jsonl", [{"instance_id": "db_1", "prediction_turn_1": "What?"}])
-    assert "1 answer without one of the three calls" in " ".join(notes(tmp_path))
+    assert "1 answer of the user without any of the three calls" in " ".join(notes(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_pass_that_fails_when_it_is_graded_again_counts(tmp_path: Path) -> Non
     stage(tmp_path, 0, [row("db_1", True)])
     stage(tmp_path, 1, [row("db_1", False)])
     assert official(tmp_path)["normalized_reward"] == 0.7
-    assert any("passed at once, failed again" in note and "db_1" in note for note in notes(tmp_path))
+    assert any("the first attempt passed but" in note and "db_1" in note for note in notes(tmp_path))
 
 
 def test_follow_ups_of_tasks_that_failed_are_not_counted(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_follow_ups_of_tasks_that_failed_are_not_counted(tmp_path: Path) -> None
     stage(tmp_path, 2, [row("db_1", True)])
     found = official(tmp_path)
     assert (found["normalized_reward"], found["c"], found["phase_2_of_reached"]["total"]) == (0.0, 0, 0)
-    assert any("a follow-up although phase 1 failed" in note for note in notes(tmp_path))
+    assert any("there is a follow-up although phase 1 failed" in note for note in notes(tmp_path))
     stage(tmp_path, 2, [row("db_1", False, error_msg="DB reset error: busy")])
     assert official(tmp_path)["left_out"] == {}
 
@@ -211,7 +211,7 @@ def test_faults_count_as_failed_and_are_told_apart(tmp_path: Path, message: str)
     assert found["normalized_reward"] == pytest.approx(1.2 / 3)
     assert found["normalized_reward_valid"] == pytest.approx(1.2 / 2)
     assert any(
-        "a fault of the machine or the database" in note and "db_2" in note for note in notes(tmp_path)
+        "the machine or the database was at fault" in note and "db_2" in note for note in notes(tmp_path)
     )
 
 
@@ -230,14 +230,14 @@ def test_tasks_without_a_verdict_count_as_failed(tmp_path: Path) -> None:
     assert (found["tasks"], found["valid"], found["a"]) == (3, 1, 1)
     told = notes(tmp_path)
     assert any("the last line is incomplete" in note for note in told)
-    assert any("no verdict in" in note and "db_2, db_3" in note for note in told)
+    assert any("has no verdict" in note and "db_2, db_3" in note for note in told)
 
 
 def test_of_several_lines_for_a_task_the_last_counts(tmp_path: Path) -> None:
     stage(tmp_path, 0, [row("db_1", True), row("db_2", True), row("db_1", False)])
     found = official(tmp_path)
     assert (found["tasks"], found["a"]) == (2, 1)
-    assert any("several lines for one task" in note and "db_1" in note for note in notes(tmp_path))
+    assert any("several lines for a task" in note and "db_1" in note for note in notes(tmp_path))
 
 
 def test_a_task_that_only_a_later_stage_has_is_left_out(tmp_path: Path) -> None:
@@ -296,8 +296,8 @@ def test_tasks_that_should_be_there(tmp_path: Path) -> None:
     assert (found["tasks"], found["normalized_reward"]) == (2, 0.35)
     assert (found["valid"], found["left_out"], found["normalized_reward_valid"]) == (1, {"skipped": 1}, 0.7)
     assert made["by_difficulty"]["Hard"]["tasks"] == 2
-    assert any("no result for a task of --data" in note and "db_2" in note for note in made["notes"])
-    with pytest.raises(InputError, match="db_1 is not among the tasks of --data"):
+    assert any("a task in --data has no result" in note and "db_2" in note for note in made["notes"])
+    with pytest.raises(InputError, match="db_1 is not among the tasks in --data"):
         score_official(tmp_path, tasks[1:])
 
 

@@ -192,7 +192,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
         if change == {"attempts": []}:
             assert regrade_interact(run, [PROFILES["adk"]]).submissions == 0
         else:
-            with pytest.raises(InputError, match="right: not the record of an episode"):
+            with pytest.raises(InputError, match="right: this is not the record of a BIRD-Interact episode"):
                 regrade_interact(run, [PROFILES["adk"]])
 
 

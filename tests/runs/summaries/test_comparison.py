@@ -167,7 +167,7 @@ def test_tasks_that_one_run_does_not_rate_are_left_out(tmp_path: Path) -> None:
     made = compare([a, read_run(write_run(tmp_path / "b", records))])
     assert made.tasks == ("t0", "t2")
     assert made.figures[0][0].count == made.figures[1][0].count == 2
-    assert made.notes == ("Left out: 1 common task, not rated (no gold, broken) in one of the runs",)
+    assert made.notes == ("Left out: 1 common task not rated (no gold, broken) in at least one run",)
 
 
 def test_nothing_in_common(tmp_path: Path) -> None:
