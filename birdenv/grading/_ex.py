@@ -58,7 +58,7 @@ class ExVerdict:
         clean_steps: what cleaning removed (`Cleaned.steps`).
         gold_seconds: seconds that the gold took when it last ran, as measured by the database.
         pred_seconds: seconds that the prediction took, measured in the same way.
-        was_late: whether a time limit ended one of the statements.
+        was_late: whether one of the statements timed out.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by a `ShownCell`.
         pred_result: up to 1,001 rows of the prediction, in the same form as `gold_result`.

@@ -1,7 +1,7 @@
 """Count tokens and costs for each role in a run, and enforce the run's budgets.
 
-Prices come from a price file if one is given, and otherwise from the package `genai-prices`. Without either,
-prices are unknown.
+Prices come from a price file if one is specified, and otherwise from the package `genai-prices`. Without
+either, prices are unknown.
 """
 
 from __future__ import annotations

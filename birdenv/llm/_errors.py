@@ -20,7 +20,7 @@ class EndpointError(InfrastructureError):
 
 
 class EndpointRefusedError(RunEndedError):
-    """The endpoint refuses all calls, for example because the key is wrong or the quota is used up."""
+    """The endpoint refuses all calls, for example because the key is invalid or the quota is used up."""
 
 
 class BudgetSpentError(RunEndedError):

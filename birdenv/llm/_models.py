@@ -260,7 +260,7 @@ def models_of(given: Models | ModelSettings | None) -> Models:
     """Return `given` if it is a `Models`; otherwise, return models with the given settings.
 
     If `given` is None, environment variables and `.env` name the endpoint. Within a process, equal settings
-    give the same instance. Calls to these models are not recorded.
+    return the same instance. Calls to these models are not recorded.
     """
     if isinstance(given, Models):
         return given

@@ -1,8 +1,8 @@
 """Record model calls in an append-only file. A call is recorded before its answer is used.
 
 The key of a call is a digest of its scope (the task, the episode number and the seat), its request (excluding
-parameters that do not change the answer), and the number of equal requests that were made earlier in the
-scope. Concurrent episodes therefore never share a call, and replaying an episode gives the same answers in
+parameters that do not change the answer), and the number of identical requests that were made earlier in the
+scope. Concurrent episodes therefore never share a call, and replaying an episode returns the same answers in
 the same order.
 
 The recorded calls also show each dialogue as its model saw it.

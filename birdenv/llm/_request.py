@@ -74,7 +74,7 @@ class Poster:
             seconds: the time limit for the request.
 
         Raises:
-            TransientError: the request failed, and can be sent again.
+            TransientError: the request failed, and can be resent.
             RefusedParameterError: the endpoint refuses one parameter. The request may succeed without it.
             ContextOverflowError: the request does not fit in the model's context.
             EndpointError: the endpoint refuses this request.
@@ -110,7 +110,7 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text with every spelling of the API key replaced by a placeholder."""
+        """Return text with every spelling of the API key replaced by a placeholder."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 

@@ -236,7 +236,7 @@ class ChildProcess(Channel):
 
     @property
     def is_alive(self) -> bool:
-        """Return whether the child is running, and this process started it."""
+        """Return whether the child is running and was started by this process."""
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
@@ -291,7 +291,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """An additional connection to a child process, which is closed when the process ends or earlier."""
+    """An additional connection to a child process, which is closed when the process exits or earlier."""
 
     def __init__(
         self,

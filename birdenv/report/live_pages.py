@@ -1,4 +1,4 @@
-"""Serve live pages about the runs in a folder. This module needs the extra `web`."""
+"""Serve live pages about the runs in a folder. This module requires the `web` extra."""
 
 from __future__ import annotations
 

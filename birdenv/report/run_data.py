@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return the data for the page of an episode. Empty fields are omitted, and long texts are truncated."""
+    """Return the data for an episode page. Empty fields are omitted, and long strings are truncated."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 

@@ -1,4 +1,4 @@
-"""Serve web applications. This module needs the extra `web`."""
+"""Serve web applications. This module requires the `web` extra."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Replace an import error in the `with` block by an `InputError` that says how to install `web`.
+    """Convert import errors in the `with` block to an `InputError` that says how to install the `web` extra.
 
     Raises:
-        InputError: a package of the extra is missing.
+        InputError: a package from the extra is missing.
     """
     try:
         import uvicorn  # noqa: F401

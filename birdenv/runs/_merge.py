@@ -37,7 +37,7 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
 
     Raises:
         InputError: the parts have different settings, data or code; an episode is missing or is in two parts;
-            a part is given twice; or `output` exists already.
+            a part is passed twice; or `output` already exists.
     """
     runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
     if not runs:

@@ -223,9 +223,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the public records of the episodes that will not be played again, keyed by `episode_name`.
+        """Return the public records of the episodes that will not be replayed, keyed by `episode_name`.
 
-        Episodes whose status says nothing about the agent, such as `infra_error`, are played again.
+        Episodes whose status says nothing about the agent, such as `infra_error`, are replayed.
         """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
@@ -293,7 +293,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
     Args:
         instance_id: the id of the task.
-        repeat: the number of the repeat, from 0; None if each task is played once.
+        repeat: the zero-based index of the repeat; None if each task is played once.
 
     >>> episode_name("library_1"), episode_name("library_1", 2)
     ('library_1', 'library_1 repeat 2')

@@ -203,7 +203,7 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Return whether a text is a single statement that starts like a query.
+    """Return whether the text is a single statement that starts like a query.
 
     Comments and opening parentheses before the query are ignored. Statements that only start like a query
     (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can tell them apart. If the

@@ -117,7 +117,7 @@ def wilson(passed: int, total: int) -> Interval | None:
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
     """Return the interval for rate B minus rate A on the same tasks, or None if there are no tasks.
 
-    The arguments are the numbers of tasks solved by both, only by A, only by B, and by neither. This is
+    The arguments are how many tasks were solved by both, only by A, only by B, and by neither. This is
     Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines the two
     Wilson intervals with the correlation phi of the outcomes. A positive phi gets a continuity correction;
     phi is 0 if a margin is empty.
@@ -145,9 +145,9 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the p-value of McNemar's exact test (1947) for equality of two rates on the same tasks.
 
-    `only_a` and `only_b` are the numbers of tasks solved only by A and only by B. If the true rates are
-    equal, each of these tasks is equally likely to be solved by A or by B. Therefore, p is twice the lower
-    tail of the binomial distribution, capped at 1.
+    `only_a` and `only_b` are how many tasks were solved only by A and only by B. If the true rates are equal,
+    each of these tasks is equally likely to be solved by A or by B. Therefore, p is twice the lower tail of
+    the binomial distribution, capped at 1.
 
     >>> mcnemar(1, 7)
     0.0703125

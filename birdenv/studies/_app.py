@@ -145,7 +145,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """Return which try of the comprehension check a form belongs to, or None if the form does not say."""
+    """Return which comprehension-check attempt a form belongs to, or None if the form does not say."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 

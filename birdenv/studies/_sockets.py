@@ -203,7 +203,7 @@ class Hub:
             waiting.append(play)
 
     async def _play_all(self, person: str) -> None:
-        """Play all waiting moves of a person. After a failure, the browser sends the moves again."""
+        """Play all waiting moves of a person. After a failure, the browser resends the moves."""
         waiting = self._waiting[person]
         try:
             while waiting:

@@ -1,4 +1,4 @@
-"""Define the functions for test cases that need neither a database nor an SQL parser.
+"""Define the functions for test cases that require neither a database nor an SQL parser.
 
 Their names and purposes come from BIRD-Interact (§4.2, §4.3). Unlike the original functions, they never
 change text inside quotes or the meaning of an expression. The process that runs test cases imports this

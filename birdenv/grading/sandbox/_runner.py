@@ -6,8 +6,8 @@ and processes. It does not stop a determined attacker: Python code can manipulat
 that tests passed.
 
 The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
-socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its
-own process group, which is always killed at the end. Both an audit hook and the kernel prevent it from
+socket, over which it sends queries to its parent. The parent does not trust these messages. The process leads
+its own process group, which is always killed at the end. Both an audit hook and the kernel prevent it from
 forking. The kernel does not prevent root from forking, so a root process becomes `nobody` if possible.
 """
 
@@ -35,7 +35,7 @@ class SandboxLimits:
     Attributes:
         seconds: limit on the wall-clock time, including queries. A query that is still running after this
             time is stopped only by the limits of the database.
-        cpu_seconds: limit on the processor time of the tests' process.
+        cpu_seconds: limit on the CPU time of the tests' process.
         memory_bytes: limit on the tests' memory, not counting the interpreter's own.
         output_characters: limit on printed characters.
         queries: limit on the number of queries.
@@ -106,10 +106,10 @@ class TestOutcome:
 class TestReport:
     """The result of running tests on a database state, in order, until a test does not pass.
 
-    Running the same tests on the same state always gives the same report.
+    Running the same tests on the same state always produces the same report.
 
     Attributes:
-        status: `passed`, `failed` (the state is wrong) or `test_error` (the tests are at fault).
+        status: `passed`, `failed` (the state is incorrect) or `test_error` (the tests are at fault).
         reason: an explanation in one line, which quotes the tests and must not be shown to agents; empty if
             all tests passed.
         outcomes: the outcomes of all steps that ran.
@@ -126,12 +126,12 @@ class TestReport:
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
-    """Return the final report on a prediction, given the report on the state that the gold leaves.
+    """Return the final report on a prediction, given the report on the state after the gold has run.
 
     If the tests do not pass on the gold's state, they are unusable: the result is a `test_error`, and
     `on_prediction` is not called. Otherwise, the result is the report that `on_prediction` returns, except
     that exceeding a limit there counts as `failed`. The result is still a `test_error` if a test uses names
-    or modules that are not offered, if the process breaks, or if the wall-clock limit is exceeded.
+    or modules that are not available, if the process crashes, or if the wall-clock limit is exceeded.
     """
     if on_gold.status != "passed":
         return TestReport("test_error", f"on the state that the gold leaves: {on_gold.reason}")
@@ -176,7 +176,7 @@ def run_test_cases(
     `compare_strict`, and returns 1 or 0. Tests can use `conn` only as an argument of these functions.
 
     Errors in the code of a test count as `failed`. To find out whether the tests are to blame, run them
-    first on the database state that the gold SQL leaves, and use `judged`. Several threads may run tests at
+    first on the database state after the gold SQL has run, and use `judged`. Several threads may run tests at
     the same time, each on its own database. Raises `InputError` if no process can be started.
     """
     problems = parse_test_cases(sources) if sources else ["there are no test cases"]

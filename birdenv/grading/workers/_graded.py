@@ -63,7 +63,7 @@ class Page:
 def statement_digest(history: bytes, *texts: str) -> bytes:
     """Return a digest of a statement's text and of everything that ran before it.
 
-    `history` is the digest of the statement that ran before on the same database.
+    `history` is the digest of the previous statement on the same database.
     """
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
@@ -138,7 +138,7 @@ class Graded:
 
     Attributes:
         found: the value that the grader returned.
-        was_late: whether a time limit ended a statement of the job.
+        was_late: whether a statement of the job timed out.
         state_was_late: whether a time limit was reached while the state of a database was being read.
         fault: the reason why the grader returned no value, such as values that are nested too deeply;
             otherwise empty.

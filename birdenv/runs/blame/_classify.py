@@ -61,7 +61,7 @@ class PointState(NamedTuple):
         term: the ambiguous term in the request.
         state: `told` if the user gave the term's meaning, `misled` if the user was asked but did not give the
             meaning, and `never asked` otherwise.
-        used: True if the agent's SQL gives the term its intended meaning.
+        used: True if the agent's SQL uses the intended meaning of the term.
     """
 
     term: str

@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and a text for each skipped newer folder, which says why it was skipped."""
+    """The newest complete folder, and a message for each newer folder that says why it was skipped."""
 
     folder: Path
     skipped: list[str]
@@ -97,7 +97,7 @@ class ScoredPair:
     """A pair of gold and predicted SQL.
 
     Attributes:
-        idx: the number of the pair, from 0.
+        idx: the zero-based index of the pair.
         gold: the first gold query.
         pred: the predicted query.
         db_id: the name of the database; empty if unknown.
@@ -279,7 +279,7 @@ def pairs_of_run(
     """Return a pair for each episode of a BIRD run that was played and has gold SQL.
 
     If a task has several gold queries, the pair contains the query that matched or, if no query matched, the
-    first query. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
+    first query. If nothing was submitted, the prediction is the text `None`, which counts as incorrect.
 
     Args:
         runs: the public record of each episode, keyed by `instance_id`.

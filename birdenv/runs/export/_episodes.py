@@ -129,7 +129,7 @@ class ExportedEpisode:
 
     Attributes:
         task: the task's id.
-        repeat: the number of the repeat, from 0.
+        repeat: the zero-based index of the repeat.
         messages: the chat messages, from the instruction to the agent's last message.
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.

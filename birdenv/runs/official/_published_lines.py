@@ -52,9 +52,9 @@ class ResultRow:
         message: the pipeline's error message.
         status: the status that birdenv gave the episode; None if the file has no such field.
         groups: the groups that the task belongs to, such as its category, keyed by kind of group.
-        questions: the numbers of the turns in which the user was asked a question.
+        questions: the turns, by number, in which the user was asked a question.
         allowed: the number of allowed questions; None if unknown.
-        free: the number of questions that were not charged.
+        free: the number of questions that were not charged for.
     """
 
     passed: bool

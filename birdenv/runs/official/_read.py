@@ -250,7 +250,7 @@ def _note(
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
-    """Return the mean numbers of asked and allowed questions over the played tasks."""
+    """Return how many questions were asked and allowed per played task, on average."""
     played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
     limits = [rows[0].allowed for rows in played]
     allowed = [limit for limit in limits if limit is not None]

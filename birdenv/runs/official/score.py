@@ -1,9 +1,9 @@
 """Compute the published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N (BIRD-Interact §5).
 
-N is the number of tasks, a and b are the numbers of tasks that passed phase 1 at the first and at the debug
-attempt, and c and d are the corresponding numbers for phase 2.
+N is the number of tasks, a and b are how many tasks passed phase 1 at the first and at the debug attempt, and
+c and d are the corresponding numbers for phase 2.
 
-Files without verdicts are graded by running the SQL of every attempt again.
+Files without verdicts are graded by rerunning the SQL of every attempt.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def regrade_record(regrade: Regrade) -> dict[str, Any]:
 
 
 def _figures(regrade: Regrade, column: str) -> dict[str, Any]:
-    """Return the figures of a profile. In a-Interact, first attempts have no figures of their own."""
+    """Return the metrics under a profile. In a-Interact, first attempts have no metrics of their own."""
     found = asdict(regrade.figures[column])
     if regrade.game == "a-interact":
         del found["phase_1_first"], found["phase_2_first"]

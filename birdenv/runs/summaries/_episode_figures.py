@@ -81,7 +81,7 @@ class Outcome:
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat, from 0.
+        repeat: the zero-based index of the repeat.
         status: the status with which the episode ended, such as `completed`.
         database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, keyed by kind of group.
@@ -141,7 +141,7 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
     """Return the outcome of an episode, given its record in `runs.jsonl` and its private record.
 
     Raises:
-        ValueError: a needed field is missing or wrong.
+        ValueError: a required field is missing or invalid.
     """
     measures = tuple(measures)
     try:

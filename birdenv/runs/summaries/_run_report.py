@@ -177,7 +177,7 @@ class RunReport:
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Yield the title of each chart, and the estimates to draw, keyed by group.
 
-        For each of the given kinds of groups, there is a chart for every measure that is drawn.
+        For each specified kind of group, there is a chart for every measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:

@@ -65,7 +65,7 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return the record of a rated episode for `r_ves.jsonl`.
+    """Return the record for a rated episode in `r_ves.jsonl`.
 
     In the record, `time_ratio` is the time of the gold query divided by the time of the predicted query, and
     `runs` is the number of times that each query was run.

@@ -43,7 +43,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
     """Draw random questions of every kind, without duplicates.
 
     Args:
-        seed: the seed for the random generator; identical seeds give identical questions.
+        seed: the seed for the random generator; identical seeds produce identical questions.
         each: the number of questions of each kind.
     """
     rng = random.Random(seed)

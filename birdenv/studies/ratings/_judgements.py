@@ -164,7 +164,7 @@ def read_judgements(path: Path) -> Judgements:
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row is invalid; the message gives the row's position.
+        InputError: the file cannot be read, or a row is invalid; the message states the row's position.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
@@ -173,7 +173,7 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Validate judgements given as JSON objects, such as a rating round's export, and return them.
+    """Validate judgements in the form of JSON objects, such as a rating round's export, and return them.
 
     Args:
         rows: the JSON objects.

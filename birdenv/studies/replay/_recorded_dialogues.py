@@ -1,4 +1,4 @@
-"""Read recorded dialogues, and reconstruct what each seat saw without executing SQL again."""
+"""Read recorded dialogues, and reconstruct what each seat saw without rerunning SQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SeatView(NamedTuple):
 
     Attributes:
         name: the name of the seat, or `everything` for the whole record.
-        told: the information that the seat was given before the first move.
+        told: the information that the seat received before the first move.
         lines: the events that the seat saw; `at` is the position of an event in the log, from 1.
         is_private: True if `told` is private, such as the clear request of a simulated user.
     """

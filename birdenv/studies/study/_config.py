@@ -1,4 +1,4 @@
-"""The configuration of a study: texts, partners, limits, quotas, and completion codes."""
+"""The configuration of a study: page text, partners, limits, quotas, and completion codes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class StudyLimits(_Part):
 
     Attributes:
         waiting: the maximum time in the waiting room. Afterwards, the stand-by player becomes the person's
-            partner, or the person's participation ends.
+            partner; without a stand-by player, the person's participation ends.
         chat: the maximum length of a dialogue.
         idle: the maximum time that a person may take for one move.
         away: the maximum time that a person may be disconnected before counting as gone.

@@ -48,7 +48,7 @@ class RunningDialogue:
 
     This class is thread-safe. Each dialogue has its own lock for playing moves, so a slow SQL statement
     does not delay other dialogues. After a restart of the server, the dialogue is restored from the database
-    without running its SQL again.
+    without rerunning its SQL.
 
     Attributes:
         stored: the dialogue's database record, as it was when the dialogue began.
@@ -92,7 +92,7 @@ class RunningDialogue:
         return len(self.people) < len(self.stored.seats)
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return the constant data for the page of the person in a seat: texts, knowledge, and actions."""
+        """Return the constant data for the page of the person in a seat: labels, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
@@ -230,7 +230,7 @@ class RunningDialogue:
     def _remind_players(self) -> None:
         """Tell players what they saw and did before a restart, so that they can restore their state.
 
-        A player without the method `remember` is asked for its moves again. People do not wait for this.
+        A player without a `remember` method is asked to repeat its moves. People do not wait for this.
         """
         reminders, self._reminders = self._reminders, []
         for seat, view, made in reminders:

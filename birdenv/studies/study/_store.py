@@ -112,7 +112,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with the given status, in the order in which they reached it."""
+        """Return the people with a status, in the order in which they reached it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:

@@ -100,7 +100,7 @@ class Study:
     ) -> Person:
         """Admit a person who has given consent.
 
-        If a recruiting platform sends the same person again in the same visit, the person continues, unless a
+        If a recruiting platform resends the same person in the same visit, the person continues, unless a
         different browser is still connected. `external` is the person's id on the platform, and `platform`
         contains the parameters that the platform sent; both are None for a person without a platform.
 
@@ -115,9 +115,9 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Grade a person's answers to the comprehension check, and return False if an answer is wrong.
+        """Grade a person's answers to the comprehension check, and return False if an answer is incorrect.
 
-        If all answers are right, the person goes to the waiting room. The second failed attempt ends the
+        If all answers are correct, the person goes to the waiting room. The second failed attempt ends the
         person's participation. `answers` maps the index of each question to the index of the chosen option.
         `number` is the zero-based index of the attempt, so that a form submitted twice is counted once.
         """

@@ -92,8 +92,9 @@ class WaitingRoom:
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
     People who are not connected are not paired.
 
-    Running dialogues count towards quotas until they break off. If running dialogues fill the quotas, people
-    wait. If finished dialogues alone fill the quotas, participation ends with the ending `full`.
+    A running dialogue counts towards quotas unless it is abandoned. If running dialogues fill the quotas,
+    people wait. If finished dialogues alone fill the quotas, waiting people leave the study with the ending
+    `full`.
     """
 
     def __init__(

@@ -51,7 +51,7 @@ class BirdRules(Rules):
     """A BIRD episode: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
 
     An episode has at most `max_turns` actions, and is truncated if the last action is not a submission.
-    Refused actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
+    Refused actions, such as `clarify` or blank SQL, also count; the reply states why they were refused.
 
     Attributes:
         task: the task, with its gold SQL.

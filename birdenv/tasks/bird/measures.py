@@ -175,7 +175,7 @@ def difficulty_means(
 
     Returns:
         For each metric, a mapping from the difficulties and `total` to mean scores. A mean over no episodes
-        is None. The additional metric `count` holds the numbers of episodes.
+        is None. The additional metric `count` holds the number of episodes for each.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))

@@ -166,7 +166,7 @@ class AgentDatabase:
     def show(self, sql: str) -> tuple[str, int]:
         """Run a statement, and return its result as text and the `count` for `recall`.
 
-        The count is the number of statements that would have to run again to restore the database.
+        The count is the number of statements that would have to be rerun to restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.

@@ -202,7 +202,7 @@ def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
         where: the position of the record, for error messages.
 
     Raises:
-        InputError: a field is missing or wrong; the message names the position and the first such field.
+        InputError: a field is missing or invalid; the message names the position and the first such field.
     """
     annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
     return parsed(TaskRecord, {**record, "annotated": annotated}, where)

@@ -269,7 +269,7 @@ def load_interact(
     Args:
         settings: the settings of the game.
         rules: the class of the game's rules.
-        idle: the fields that the game adds to the record of an episode that never began.
+        idle: the fields that the game adds to the record if an episode never began.
         **more: additional keyword arguments for `rules`.
 
     Raises:

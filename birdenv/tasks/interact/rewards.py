@@ -109,8 +109,8 @@ _SHARED: Final = RewardScheme()
 def told_points(brief: Brief, text: str) -> set[str]:
     """Return the SQL snippet of each annotated ambiguity that an answer explains.
 
-    An answer explains an ambiguity if it contains most of the words in the snippet's meaning, not counting
-    words that also occur in the request.
+    An answer explains an ambiguity if it contains most of the words in the snippet's description, ignoring
+    words that also appear in the request.
     """
     from birdenv.users.sql_in_words import read_aloud
 

@@ -12,7 +12,7 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 
 
 class PastStatements:
-    """The statements in an episode that must run again to restore its database.
+    """The statements in an episode that must be rerun to restore its database.
 
     Statements are recorded only after the episode has a private copy of the database. Before that, they
     cannot have changed anything.
@@ -52,7 +52,7 @@ class PastStatements:
     def run_again(
         self, execute: Callable[[str], object], set_aside: Callable[[], None] = lambda: None
     ) -> None:
-        """Run the recorded statements again to restore the database. Their results are ignored.
+        """Rerun the recorded statements to restore the database. Their results are ignored.
 
         Args:
             execute: a function that runs one statement.

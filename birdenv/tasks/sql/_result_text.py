@@ -40,7 +40,7 @@ def result_text(result: Result) -> str:
 
 
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
-    """Return the text of as many rows as fit into `room` characters, and the number of these rows."""
+    """Return as many rows as fit into `room` characters, as text, and how many rows were included."""
     lines = [""]
     for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
@@ -87,7 +87,7 @@ def _count_line(result: QueryResult, shown: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return a text value, with quotes and escapes if necessary, and cut if it is too long."""
+    """Return a string value, with quotes and escapes if necessary, and cut if it is too long."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
@@ -110,7 +110,7 @@ def escaped(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text contains no backslashes and no unprintable characters."""
+    """Return True if the text contains no backslashes and no unprintable characters."""
     if text.isascii():  # a fast path: `isprintable` takes four times as long
         return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
     return text.isprintable() and "\\" not in text
