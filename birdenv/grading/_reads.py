@@ -1,10 +1,10 @@
 """Determine from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table contains its rows as literals. To find out whether a gold statement gives the same
-result in every run, its text is searched for uses of the clock and random numbers. The search is unnecessary
-if the database itself marks the result as repeatable: SQLite does so for queries without date functions on an
-unchanged file, and PostgreSQL never does. The text of a prediction is never trusted in this way, because SQL
-can hide what it reads.
+A query that reads no table contains its rows as literals. To find out whether a gold statement returns the
+same result in every run, its text is searched for uses of the clock and random numbers. The search is
+unnecessary if the database itself marks the result as repeatable: SQLite does so for queries without date
+functions on an unchanged file, and PostgreSQL never does. The text of a prediction is never trusted in this
+way, because SQL can hide what it reads.
 """
 
 from __future__ import annotations

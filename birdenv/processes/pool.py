@@ -51,7 +51,7 @@ _LOOK_AGAIN: Final = 1.0  # seconds after which a waiting thread checks again in
 class ProcessPool(Generic[P]):
     """A thread-safe pool of processes of one kind, which starts processes on demand.
 
-    A leased process belongs to the caller until it is released or taken out of the pool. A process that is
+    A leased process belongs to the caller until it is released or removed from the pool. A process that is
     never released is killed when it is garbage-collected. When the current process exits, so do all processes
     in the pool.
 

@@ -147,7 +147,7 @@ class RunDirectory:
         """Create a folder `run-<date>-<time>` in `parent`. A number is appended if this name is taken.
 
         The folder counts as a run once `config.json` is written in it; `latest` then points to the folder. If
-        `config.json` cannot be written, the folder is removed again.
+        `config.json` cannot be written, the folder is removed.
 
         Raises:
             InputError: the folder cannot be created.

@@ -137,7 +137,7 @@ def write_run(
     """Write episodes that were played outside a run into a new run folder, and return the folder.
 
     `birdenv summary`, `compare`, `blame` and `export` can then read these episodes. Episodes of the same task
-    become repeats, in the given order.
+    become repeats, in the order of `episodes`.
 
     Args:
         arena: the arena in which the episodes were played.

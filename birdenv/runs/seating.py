@@ -17,8 +17,8 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 class Seating:
     """A factory that creates the players for each episode of a run.
 
-    A player given as a spec runs in this process, which holds private tasks, only if the player ships with
-    birdenv. The private half of a task is passed only to a player in the evaluated seat that sets
+    A player specified as a string runs in this process, which holds private tasks, only if the player ships
+    with birdenv. The private half of a task is passed only to a player in the evaluated seat that sets
     `sees_private`.
     """
 

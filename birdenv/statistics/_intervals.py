@@ -280,7 +280,7 @@ def _drawn(units: int, number: int) -> Iterator[npt.NDArray[np.uint8]]:
 
 @lru_cache(maxsize=4)
 def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
-    """Cache resamples of up to 3,355 clusters, because all figures of a run have the same clusters."""
+    """Cache resamples of up to 3,355 clusters, because all statistics of a run have the same clusters."""
     return tuple(_drawn(units, number))
 
 

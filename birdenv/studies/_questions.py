@@ -1,4 +1,4 @@
-"""Check survey questions, and parse the answers that people give to them."""
+"""Check survey questions, and parse people's answers to the questions."""
 
 from __future__ import annotations
 

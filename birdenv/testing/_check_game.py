@@ -35,7 +35,7 @@ class GameFaultsError(BirdenvError):
 
 
 def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
-    """Play a game with random legal moves, and look for mistakes.
+    """Play a game with random legal moves, and check it for mistakes.
 
     The names of the mistakes are `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
     `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable` and `error`.

@@ -1,6 +1,6 @@
 """Run the sources of test cases in a confined process, with the published helper functions.
 
-This process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its owner.
+This process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its parent.
 The outcome of each step is reported as a cause and a line of text, which are the same in every run. This
 module imports only the standard library.
 """
@@ -86,7 +86,7 @@ def _text(error: BaseException) -> str:
 
 
 def main(owner: Owner) -> NoReturn:
-    """Run the test cases that the owner sends, report the outcomes, and end the process."""
+    """Run the test cases that the parent sends, report the outcomes, and exit."""
     job = owner.receive()
     os.environ.clear()
     preload(job["imports"])
@@ -98,7 +98,7 @@ def main(owner: Owner) -> NoReturn:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (OSError, EOFError):
-        pass  # the owner has ended, or a test has closed the connection
+        pass  # the parent has exited, or a test has closed the connection
     os._exit(0)
 
 

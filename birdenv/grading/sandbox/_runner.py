@@ -202,7 +202,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """The owner of a child process that runs test cases, which collects the outcomes of their steps."""
+    """The parent's side of a child process that runs test cases. Collects the outcomes of their steps."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps

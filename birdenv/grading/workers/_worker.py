@@ -146,7 +146,7 @@ _MOST_SETTINGS: Final = 4  # maximum number of graders to keep
 
 
 def main(owner: Owner, page: int) -> None:
-    """Do jobs until the owner closes the connection. `page` is the descriptor of the shared memory page."""
+    """Do jobs until the parent closes the connection. `page` is the descriptor of the shared memory page."""
     limit_process(0)
     owner.serve(_GradingWorker(owner, Page(page)).answer)
 

@@ -222,7 +222,7 @@ def _start(sql: str) -> str:
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
     """Write pairs to `pairs.jsonl`, `gold.txt` and `preds.txt`.
 
-    The SQL `dialect` is needed to put each query on one line.
+    The SQL `dialect` is used to put each query on one line.
     """
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)

@@ -74,9 +74,9 @@ def cell_text(cell: Any) -> str | None:
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
     """Compare a submission's result with the gold result, ignoring the order of rows.
 
-    A gold row and a returned row are treated as the same row with wrong cells if most of their cells agree,
-    or if half of the cells agree, including the first, which is often a key. All other rows that differ count
-    as missing or extra.
+    A gold row and a returned row are treated as the same row with incorrect cells if most of their cells
+    agree, or if half of the cells agree, including the first, which is often a key. All other rows that
+    differ count as missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
         why = f"{counted(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"

@@ -79,8 +79,8 @@ def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | No
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
     """Read the user's classification of each question, keyed by `instance_id` and turn number.
 
-    Classes have birdenv's names; an unknown class is an empty string. The result is None if there is no such
-    file.
+    Classes have birdenv's names; an unknown class is an empty string. The result is None if the file does not
+    exist.
     """
     return read_rows(path, notes, _calls)
 

@@ -84,7 +84,7 @@ class OfficialScore:
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all metrics as a JSON object, omitting the path so that identical files give equal objects.
+        """Return all metrics as JSON data, without the path, so that identical files produce equal objects.
 
         `official` contains `official_figures`, as in the `overall.json` of a run. The metrics of a group
         cover all of its tasks, including tasks that have no result.

@@ -82,7 +82,7 @@ def _overspent(run: Mapping[str, Any]) -> bool:
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str | None, given: Path | None) -> Path:
-    """Return the path `given` or, if that is None, the path in the run's configuration.
+    """Return the path `given` or, if `given` is None, the path in the run's configuration.
 
     Args:
         config: the run's configuration.

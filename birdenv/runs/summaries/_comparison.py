@@ -90,9 +90,9 @@ class RunComparison:
     Attributes:
         runs: the compared runs.
         tasks: the tasks that are rated in all runs.
-        databases: the number of databases that these tasks use.
-        notes: sentences about settings and data that differ between the runs.
-        figures: the estimates of all measures over these tasks, for each run.
+        databases: the number of databases that the tasks use.
+        notes: sentences that name settings and data that differ between the runs.
+        figures: the estimates of all measures over `tasks`, for each run.
         differences: the differences from the first run, with an entry for each later run and each measure.
     """
 

@@ -75,7 +75,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object, omitting paths and dates so that equal runs give equal JSON."""
+        """Return the report as JSON data, without paths and dates, so that equal runs produce equal JSON."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -265,7 +265,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return a text like `, on 3 databases`, or an empty string for a game without databases."""
+    """Return a phrase like `, on 3 databases`, or an empty string for a game without databases."""
     return f", on {counted(count, 'database')}" if count else ""
 
 
@@ -293,7 +293,7 @@ def method_notes(databases: int) -> list[str]:
 
 
 def _status_notes(status: Mapping[str, int]) -> list[str]:
-    """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
+    """Return notes on the episodes that rates exclude. `status` holds the number of episodes by status."""
     notes = {
         "ungraded": ("task", "without gold: played, but neither graded nor counted."),
         "skipped": ("task", "without gold: skipped."),

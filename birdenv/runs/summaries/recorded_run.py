@@ -124,9 +124,9 @@ class RecordedRun:
         measured: all measures and groups of tasks that the game declares.
         measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.
-        records: the public records of these episodes, in the same order.
-        private: the private records of these episodes, in the same order. A missing record is represented by
-            an empty mapping.
+        records: the public records of the finished episodes, in the same order.
+        private: the private records of the finished episodes, in the same order. A missing record is
+            represented by an empty mapping.
     """
 
     path: Path

@@ -37,7 +37,7 @@ class HeardAnswer:
         text: the answer as shown to the agent.
         call: the user's classification of the question.
         target: the term or segment that the user took the question to be about.
-        guard: the reason why the leak guard stopped the answer; empty if it did not.
+        guard: the reason why the leak guard stopped the answer; empty if the answer was not stopped.
         faults: the number of mistakes that the user's model made in this answer, keyed by kind of mistake.
     """
 

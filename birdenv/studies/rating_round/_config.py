@@ -40,7 +40,7 @@ class RatingConfig(BaseModel):
 
     Attributes:
         title: the title of the pages.
-        consent: the plain text that raters agree to before they begin.
+        consent: the text that raters agree to before they begin, without markup.
         instructions: the plain text above a rater's first item.
         questions: the questions about each dialogue; by default, CoCoA's four questions. Not used with
             `compare`.

@@ -134,7 +134,7 @@ class Ratings:
     """A thread-safe rating round, which assigns items to raters and stores their judgements.
 
     No rater judges an item twice. Items with the fewest raters are chosen first, until every item has as many
-    raters as the configuration demands. A returning rater continues with the item begun earlier.
+    raters as the configuration requires. A returning rater continues with the item begun earlier.
 
     Attributes:
         config: the configuration.

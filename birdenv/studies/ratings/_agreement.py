@@ -187,7 +187,7 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return the number of ratings with each answer, sorted by answer."""
+    """Return how many ratings have each answer, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 

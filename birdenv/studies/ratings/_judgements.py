@@ -158,7 +158,7 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Return the ratings or comparisons in a file. The names of the columns determine the type.
+    """Return the ratings or comparisons in a file. The column names determine which.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
@@ -213,7 +213,7 @@ def joined(several: Iterable[Judgements]) -> Judgements:
     number of copies in the result is then the maximum over the sources.
 
     Raises:
-        InputError: a rater gave two answers to the same question.
+        InputError: a rater answered the same question in two different ways.
     """
     ratings: dict[tuple[str, ...], Rating] = {}
     comparisons: list[BlindChoice] = []

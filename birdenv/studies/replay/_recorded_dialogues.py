@@ -289,7 +289,7 @@ def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
 
 
 def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
-    """Return a dialogue of a file, completed with its scenario, and with the seats in the game's order."""
+    """Return a dialogue from a file, completed with its scenario, and with the seats in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

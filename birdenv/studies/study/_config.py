@@ -116,10 +116,10 @@ class StudyConfig(_Part):
 
     Attributes:
         title: the title of the study's pages; by default, the title of the game.
-        consent: the plain text that people agree to before they begin.
+        consent: the text that people agree to before they begin, without markup.
         instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
         check: the questions of the comprehension check. A person has two attempts.
-        seat: the seat of a person whose partner is a player; None for a random seat.
+        seat: the seat for a person whose partner is a player; None for a random seat.
         partners: the kinds of partners, keyed by name.
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.

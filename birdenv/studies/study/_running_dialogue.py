@@ -40,7 +40,7 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """Raised for a dialogue that differs from the database, because a move could not be stored."""
+    """Raised if a dialogue differs from the database because a move could not be stored."""
 
 
 class RunningDialogue:

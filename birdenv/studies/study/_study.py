@@ -213,7 +213,7 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Count the dialogues for each pair (task, kind of partner), excluding dialogues that broke off."""
+        """Count the dialogues for each pair (task, kind of partner), excluding abandoned dialogues."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
@@ -229,7 +229,7 @@ class Study:
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
-        """Restore a dialogue from the database; if it cannot be restored, end it as broken off."""
+        """Restore a dialogue from the database; if it cannot be restored, end it as abandoned."""
         stored = self.store.dialogue(dialogue)
         try:
             return RunningDialogue(self.arena, self.store, stored, self.clock)

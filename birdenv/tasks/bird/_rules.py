@@ -221,7 +221,7 @@ class BirdRules(Rules):
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """Count one action, and return the reply with this text. End the episode if no action is left."""
+        """Count one action, and return a reply with this text. End the episode if no action is left."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
@@ -248,7 +248,7 @@ def _refusal(action: str) -> str:
 def _shown(result: QueryResult) -> str:
     """Return a result as text, limited to the rows that are always fetched.
 
-    Additional rows would give the gold away, because the size of its result decides how many rows the grader
+    Additional rows would reveal the gold, because the size of its result determines how many rows the grader
     fetches.
     """
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated

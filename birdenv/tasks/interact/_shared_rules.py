@@ -295,7 +295,7 @@ class InteractRules(Rules):
     # --- the user's moves
 
     def _answered(self, move: Move) -> Reply:
-        """Filter the user's answer through the leak guard, and give the turn back to the system."""
+        """Filter the user's answer through the leak guard, and return the turn to the system."""
         question, self._pending = self._pending, None
         guard = None if self.replaying else self.leak_guard
         heard = filter_answer(self.task, self._phase, question or "", move, guard)

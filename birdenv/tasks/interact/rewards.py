@@ -1,7 +1,7 @@
 """The reward for each phase and attempt (BIRD-Interact §5.1), and the schemes that divide it.
 
 A scheme can charge for the system's questions, and for the annotated ambiguities that the user's answers
-explain. Which ambiguities an answer explains depends only on its words, so a replay gives the same rewards.
+explain. Which ambiguities an answer explains depends only on its words, so a replay earns the same rewards.
 """
 
 from __future__ import annotations

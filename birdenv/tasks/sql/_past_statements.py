@@ -1,4 +1,4 @@
-"""The statements that may have changed an episode's database, kept to restore the database if it is lost."""
+"""Record the statements that may have changed an episode's database, to restore it if it is lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PastStatements:
             self._past.append(None)
 
     def clear(self) -> None:
-        """Forget all recorded statements, because the episode continues with a fresh database."""
+        """Discard all recorded statements, because the episode continues with a fresh database."""
         self._past.clear()
 
     def run_again(

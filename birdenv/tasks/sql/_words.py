@@ -1,4 +1,4 @@
-"""The text and panels for people who take part in an SQL game."""
+"""The text and panels that people see when they take part in an SQL game."""
 
 from __future__ import annotations
 
