@@ -57,7 +57,7 @@ class TokenPrices:
 def _read(file: Path) -> Mapping[str, Mapping[str, float]]:
     found: Any = read_json(file)
     if not isinstance(found, dict):
-        raise InputError(f"{file}: expected a JSON object of models and their prices")
+        raise InputError(f"{file}: expected a JSON object that maps models to their prices")
     for model, prices in found.items():
         good = isinstance(prices, dict) and {"input", "output"} <= set(prices) <= set(_FIELDS)
         if not good or not all(_is_price(price) for price in prices.values()):
@@ -93,7 +93,7 @@ def _library() -> Any:
     return genai_prices
 
 
-_LARGER: Final = "to continue, also give a larger budget"
+_LARGER: Final = "to continue, also specify a larger budget"
 
 
 @dataclass(slots=True)

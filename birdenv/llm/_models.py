@@ -70,8 +70,8 @@ class Models:
         self._cache_of(endpoint)
         if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
             raise InputError(
-                f"--max-cost needs the price of {name!r} at {endpoint.url}: for a public service, "
-                "pip install 'birdenv[prices]'; otherwise give it in a file with --prices"
+                f"--max-cost requires the price of {name!r} at {endpoint.url}: for a public service, "
+                "pip install 'birdenv[prices]'; otherwise specify it in a --prices file"
             )
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 

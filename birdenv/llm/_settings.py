@@ -157,7 +157,7 @@ class ModelSettings(CheckedSettings):
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
             option = "--user-model" if role == "user" else "--model"
-            raise InputError(f"no model is given: name a model in the spec (llm:MODEL) or with {option}")
+            raise InputError(f"no model is specified: name a model in the spec (llm:MODEL) or with {option}")
         return found
 
     def endpoint(self, role: Role) -> Endpoint:
@@ -184,7 +184,7 @@ class ModelSettings(CheckedSettings):
             )
         if not key and self.replay is None and url == OPENAI:
             raise InputError(
-                f"no API key is given: set {KEY_VARIABLE} in the environment or in a .env file, "
+                f"no API key was found: set {KEY_VARIABLE} in the environment or in a .env file, "
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
@@ -241,12 +241,12 @@ def _checked_url(url: str) -> str:
         raise InputError("the base URL cannot be read; it looks like http://127.0.0.1:8000/v1") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InputError(
-            "the base URL must not contain a user name, password or query: give the key in the environment"
+            "the base URL must not contain a user name, password or query: put the key in the environment"
         )
     if parts.scheme not in ("http", "https") or not host:
         raise InputError("the base URL is not valid; it looks like http://127.0.0.1:8000/v1")
     if looks_like_a_key(url):
-        raise InputError("the base URL seems to contain a key: give the key in the environment")
+        raise InputError("the base URL seems to contain a key: put the key in the environment")
     return url.rstrip("/").removesuffix("/chat/completions")
 
 

@@ -78,7 +78,7 @@ def _listening(host: str, port: int) -> socket.socket:
         number = error.errno or 0  # negative if the name of the host is unknown
         why = os.strerror(number) if number > 0 else error.strerror
         raise InputError(
-            f"cannot listen at {host}, port {port} ({why}): use --port 0 for a free port, and an address of "
+            f"cannot listen on {host}:{port} ({why}): use --port 0 for a free port, and an address of "
             "this machine for --host"
         ) from None
 

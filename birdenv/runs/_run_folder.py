@@ -67,7 +67,7 @@ def run_folder(path: Path, *, started: bool = True) -> Path:
             "openai, potato, people, ratings or pairs"
         )
     raise InputError(
-        f"{path} is not a run: give a run-... folder, or its parent folder for the latest run "
+        f"{path} is not a run: specify a run-... folder, or its parent folder for the latest run "
         "(`birdenv runs` lists them)"
     )
 

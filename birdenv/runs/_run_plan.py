@@ -173,7 +173,7 @@ class RunPlan:
                 continue
             if not isinstance(player, str):
                 raise InputError(
-                    "a player that is an object or a function can play only with the 'threads' engine: give "
+                    "a player that is an object or a function can play only with the 'threads' engine: pass "
                     "a spec, such as module:factory, to use another engine"
                 )
             if player == "human":

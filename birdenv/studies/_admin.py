@@ -63,7 +63,7 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
     async def sign_in(request: Request) -> Response:
         cookie = doors.admin((await read_fields(request)).get("token", ""))
         if cookie is None:
-            return HTMLResponse(_page(study, signed_in=False, problem="This token is wrong."), 403)
+            return HTMLResponse(_page(study, signed_in=False, problem="This token is invalid."), 403)
         response = RedirectResponse("/admin", 303)
         response.set_cookie(
             ADMIN_COOKIE,

@@ -110,7 +110,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
-        wrong = "Not all answers were right. Please read the text again; you have one more try."
+        wrong = "Not all answers were correct. Please read the text again; you have one more attempt."
         return HTMLResponse(pages.of(person, wrong))
 
     @app.post("/survey")

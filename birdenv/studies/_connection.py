@@ -79,13 +79,13 @@ def read_frame(text: str) -> Hello | Play | Typing:
         InputError: the text is too large, not valid JSON, nested too deeply, or not one of the known frames.
     """
     if len(text) > MAX_FRAME:
-        raise InputError("a frame is too large")
+        raise InputError("received a frame that is too large")
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         check_text(value, "a frame", most=_MOST_NESTED)
         return _ADAPTER.validate_python(value)
     except (ValidationError, ValueError, RecursionError):
-        raise InputError("a frame cannot be read") from None
+        raise InputError("received a frame that could not be read") from None
 
 
 def as_json(value: Any) -> str:

@@ -166,7 +166,7 @@ class _CheckedEpisode:
             if not legal and not declared.waits:
                 raise _WrongStateError("legal", f"{declared.name} is open, but none of its actions is legal")
             if not isinstance(told := rules.instruction(seat), str):
-                yield "instruction", f"{declared.name}: expected a text, got {told!r:.80}"
+                yield "instruction", f"{declared.name}: expected a string, got {told!r:.80}"
             if not 1 <= rules.phase() <= declared.phases:
                 yield (
                     "phases",

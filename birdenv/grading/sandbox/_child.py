@@ -152,7 +152,7 @@ class _Connection:
     """The argument `conn` of a test, which can only be passed on to `execute_queries`."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RefusedError(f"uses conn.{name}, which is not offered to tests; use execute_queries")
+        raise RefusedError(f"uses conn.{name}, which is not available to tests; use execute_queries")
 
     def __repr__(self) -> str:
         return "<conn>"
@@ -215,4 +215,4 @@ def _sqls(queries: Any, function: str) -> list[str]:
         return [queries]
     if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):
         return list(queries)
-    raise TypeError(f"{function} takes SQL text or a list of texts, not {type(queries).__name__}")
+    raise TypeError(f"{function} takes an SQL string or a list of strings, not {type(queries).__name__}")

@@ -107,7 +107,7 @@ def imported(
     Raises `RefusedImportError` for modules that are not available.
     """
     if level or not (_is_offered(name) or name in _INTERNAL):
-        raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
+        raise RefusedImportError(f"imports {'.' * level}{name}, which is not available to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)
 
 
@@ -119,8 +119,8 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _HARMLESS:
         return
     if event == "import":
-        raise RefusedImportError(f"imports {arguments[0]}, which is not offered to tests")
-    raise RefusedError(f"uses {event}, which is not offered to tests")
+        raise RefusedImportError(f"imports {arguments[0]}, which is not available to tests")
+    raise RefusedError(f"uses {event}, which is not available to tests")
 
 
 def _address_space() -> int:

@@ -55,7 +55,8 @@ class SandboxLimits:
     def __post_init__(self) -> None:
         if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
             raise InputError(
-                "limits for test cases must allow some time, at least 1 s of processor time, and some memory"
+                "test-case limits must allow at least 1 s of CPU time, and more than 0 for wall-clock time "
+                "and memory"
             )
         if min(self.output_characters, self.queries, self.result_bytes) < 0:
             raise InputError("limits on output, queries and results cannot be negative")
@@ -148,7 +149,7 @@ def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> Test
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
 _DEFAULT_LIMITS: Final = SandboxLimits()
-_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner a message that is not a request")
+_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its parent a message that is not a request")
 
 
 def run_test_cases(
@@ -262,7 +263,7 @@ class _Owner:
         if code == OUT_OF_MEMORY:
             return "limit", "runs out of memory"
         if code == -signal.SIGXCPU:
-            return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
+            return "limit", f"uses more than {self._limits.cpu_seconds} s of CPU time"
         if code < 0 and code != -signal.SIGKILL:
             return "process", f"is killed by {signal.Signals(-code).name}"
         # Which of these is reported depends on timing.

@@ -55,7 +55,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
             torn = error
             continue
         if not isinstance(record, dict) or not isinstance(record.get("bucket"), str):
-            raise InputError(f"{path}: line {number} has no bucket; evaluate the run again with birdenv")
+            raise InputError(f"{path}: line {number} has no bucket; re-evaluate the run with birdenv")
         records.append(record)
     return records
 

@@ -128,7 +128,7 @@ def read_dialogue(
             for place, attempt, reason in zip(places, run["attempts"], reasons, strict=True)
         }
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{where}: these are not the records of a c-Interact episode") from None
+        raise InputError(f"{where}: these are not c-Interact episode records") from None
     return PipelineDialogue(tuple(turns), attempts)
 
 

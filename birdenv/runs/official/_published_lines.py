@@ -113,7 +113,7 @@ def read_rows(
             raise
         name = record.get("instance_id") if isinstance(record, dict) else None
         if not isinstance(name, str) or not name:
-            raise InputError(f"{path}: line {number} is not the record of a task: it has no instance_id")
+            raise InputError(f"{path}: line {number} is not a task record: it has no instance_id")
         if name in rows:
             twice[name] = None
         try:

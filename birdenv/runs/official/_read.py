@@ -202,7 +202,8 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     first = found[_FIRST]
     if first is None:
         raise InputError(
-            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or give another folder"
+            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or specify a "
+            "different folder"
         )
     for name, rows in found.items():
         if rows is None:

@@ -33,7 +33,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
     If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """
     columns = list(regrade.figures)
-    title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
+    title = f"{regrade.game}, regraded (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
     lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
     for title, passed, total in _ROWS[regrade.game]:

@@ -178,7 +178,7 @@ def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")
-    for name, what in (("databases_sha256", "databases"), ("notes_sha256", "schema texts and knowledge")):
+    for name, what in (("databases_sha256", "databases"), ("notes_sha256", "schemas and knowledge")):
         changed = _changed(a.config.get(name), b.config.get(name))
         if changed:
             differences.append(f"the {what} ({name}) of {', '.join(changed)}")

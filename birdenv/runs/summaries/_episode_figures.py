@@ -150,7 +150,7 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
     except KeyError as error:
         raise ValueError(f"the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
-        raise ValueError("a figure is not a number") from None
+        raise ValueError("a value is not a number") from None
     if not all(isinstance(name, str) for names in groups.values() for name in names):
         raise ValueError(f"the fields {', '.join(groups)} must be text")
     for measure in measures:
@@ -163,4 +163,4 @@ def _check(measure: Measure, value: Any) -> None:
     if value is None:
         return
     if not measure.least <= value <= min(measure.most + 1e-9, sys.float_info.max):
-        raise ValueError(f"a figure is not between {measure.least:g} and {measure.most:g}")
+        raise ValueError(f"a value is not between {measure.least:g} and {measure.most:g}")

@@ -128,7 +128,7 @@ class RunReport:
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
-                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures cover only these.",
+                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the metrics cover only these.",
                 "",
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
@@ -220,7 +220,7 @@ def report(run: RecordedRun) -> RunReport:
     except KeyError as error:
         raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
-        raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
+        raise InputError(f"{run.path}: a record is damaged: a value is not a number") from None
     return RunReport(run, _estimates(run, run.outcomes, measures), passes, details)
 
 

@@ -182,7 +182,7 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
     if not isinstance(agent, str):
         raise InputError(f"{where}: the field `agent` must be text")
     if not isinstance(tasks, list) or not all(isinstance(name, str) for name in tasks):
-        raise InputError(f"{where}: the field `tasks` must be a list of texts")
+        raise InputError(f"{where}: the field `tasks` must be a list of strings")
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a whole number, 1 or more")
     measured = find_game(game).measures if game in game_names() else REWARD

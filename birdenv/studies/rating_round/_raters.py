@@ -79,7 +79,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
         return made
     where = f" with a seat named {' or '.join(config.seats)}" if config.seats else ""
     if single:
-        raise InputError(f"there is no dialogue to rate{where}")
+        raise InputError(f"there are no dialogues to rate{where}")
     raise InputError(f"there is nothing to compare: no task has dialogues with two systems{where}")
 
 

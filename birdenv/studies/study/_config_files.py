@@ -189,7 +189,7 @@ def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
     if unused:
         own = ""
         if "templates_dir" in unused:
-            own = ". birdenv uses its own pages: write texts for participants into `instructions`"
+            own = ". birdenv uses its own pages: write text for participants in `instructions`"
         warn(f"{path}: these fields are ignored: {', '.join(unused)}{own}", stacklevel=4)
 
 

@@ -120,7 +120,7 @@ class BirdRecord(BaseModel):
     def _are_texts(cls, value: Any) -> Any:
         values = [value] if isinstance(value, str) else value or []
         if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
-            raise ValueError("must be text or a list of texts")
+            raise ValueError("must be a string or a list of strings")
         return tuple(item for item in values if item.strip())
 
 

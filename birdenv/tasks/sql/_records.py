@@ -88,7 +88,9 @@ def read_defects(path: Path) -> Defects:
         if not isinstance(name, str):
             raise InputError(f"{path}: record {number}: the field `instance_id` must be text")
         if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
-            raise InputError(f"{path}: record {number} ({name}): the field `reasons` must be a list of texts")
+            raise InputError(
+                f"{path}: record {number} ({name}): the field `reasons` must be a list of strings"
+            )
         found[name] = reasons
     return found
 
