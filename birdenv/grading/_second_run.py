@@ -22,7 +22,7 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Run the `with` block while no other `alone` block by the same user runs on this machine.
+    """Run the `with` block while no other `alone` block of the same user is running on this machine.
 
     If a different process or thread is in an `alone` block, wait until that block ends. If the lock file
     cannot be opened, run the block without waiting.

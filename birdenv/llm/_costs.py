@@ -134,9 +134,9 @@ class Ledger:
 
         Args:
             calls: the number of earlier calls.
-            cost: the cost of these calls in US dollars, as far as it is known.
-            tokens: the number of tokens in these calls.
-            unpriced: the number of these calls with an unknown cost.
+            cost: the cost of the earlier calls in US dollars, as far as it is known.
+            tokens: the number of tokens in the earlier calls.
+            unpriced: the number of earlier calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)

@@ -124,7 +124,7 @@ class ModelSettings(CheckedSettings):
         ),
     ] = None
     call_seconds: float | None = None
-    """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
+    """A call's time limit in seconds, over all attempts; None for three times the limit for one request."""
     retries: int = 8
     """The maximum number of retries of a call."""
     pause_seconds: float = 0.5
@@ -152,7 +152,7 @@ class ModelSettings(CheckedSettings):
         """Return the name of the model for a role: `named` or, if that is empty, the model in the settings.
 
         Raises:
-            InputError: no model is given.
+            InputError: no model is specified.
         """
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
@@ -163,7 +163,7 @@ class ModelSettings(CheckedSettings):
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint that it was given for. If the simulated user has a separate
+        An API key is sent only to the endpoint that it was set for. If the simulated user has a separate
         endpoint, the key comes from `BIRDENV_USER_API_KEY`; if that variable is not set, no key is sent.
 
         Raises:

@@ -4,7 +4,7 @@
 * `starting`: start and end a child process.
 * `child`: the code that runs inside a child process.
 * `messages`: the format of the messages between a child process and its parent.
-* `pool`: reuse child processes, and find out how much memory is left for more.
+* `pool`: reuse child processes, and determine how much memory is left for more.
 
 The package itself imports nothing, so a child process loads only the modules that it uses.
 """

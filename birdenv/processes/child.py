@@ -32,7 +32,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """A child process's connection to its owner, which is the process that started it.
+    """A child process's connection to its parent, which is the process that started it.
 
     Args:
         connection: the socket.
@@ -71,7 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for a new connection from the owner, and return it, or None if the owner has ended."""
+        """Wait for a new connection from the parent and return it, or None if the parent has exited."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:

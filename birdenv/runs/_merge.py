@@ -1,4 +1,4 @@
-"""Merge the shards of a run (`--shard`), which have separate run folders, into a single run folder."""
+"""Merge the run folders of a run's shards (`--shard`) into a single run folder."""
 
 from __future__ import annotations
 

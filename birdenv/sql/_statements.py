@@ -1,4 +1,4 @@
-"""Split scripts into statements, find the first words of a statement, and recognise plain queries.
+"""Split scripts into statements, find a statement's first words, and recognise plain queries.
 
 This module does not decide which statements are safe: SQLite's authorizer does that, as do roles and
 read-only transactions in PostgreSQL. The module only helps to choose the database in which to run a statement
@@ -112,7 +112,7 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may change data, itself or through a nested statement inside WITH."""
+    """Return whether a statement can change data, directly or through a nested statement in WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 

@@ -1,7 +1,7 @@
 """Split SQL text into tokens by the lexical rules of SQLite, PostgreSQL, or both.
 
-This module does not decide which SQL is safe to run: the engines do that, after parsing the text. Every
-function takes linear time, even for hostile text.
+This module does not decide which SQL is safe to run: the engines do that, after parsing the text. All
+functions run in linear time, even for malicious text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
 an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer, and

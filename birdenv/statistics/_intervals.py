@@ -4,8 +4,8 @@ Intervals are 95% intervals, and tests are two-sided. Use Wilson's interval (`wi
 independent tasks, and Newcombe's interval (`paired_difference`) and McNemar's test (`mcnemar`) for the
 difference between two rates on the same tasks. For all other statistics, whole clusters are resampled with
 replacement, because tasks on one database (or repeats of one task, or dialogues about one scenario) resemble
-each other: `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common statistics, and
-`resamples` with `percentiles` for any other.
+each other: `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common statistics;
+`resamples` and `percentiles` do it for any other statistic.
 
 All functions are pure. Random numbers are the raw 64-bit words of PCG64 with a fixed seed, because numpy
 promises never to change this sequence (NEP 19), unlike that of `Generator`. Only functions that resample
@@ -91,7 +91,7 @@ def undefined(why: str) -> Figure:
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a float, or None if it is not a number or its absolute value exceeds 1e50."""
+    """Return a value as a float, or None if the value is not a number or its magnitude exceeds 1e50."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 

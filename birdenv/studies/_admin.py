@@ -1,4 +1,4 @@
-"""The administrator's page, which lists people and dialogues, and offers exports and deletion."""
+"""The administrator's page, which lists people and dialogues, exports data, and deletes people."""
 
 from __future__ import annotations
 

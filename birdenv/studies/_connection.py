@@ -107,7 +107,7 @@ class Connection:
             frame.
         typing: the partner's typing status (True or False) if it must still be sent; otherwise None.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
-        state: the dialogue state that was sent last; None before the first state was sent.
+        state: the most recently sent dialogue state; None before the first.
     """
 
     def __init__(self, socket: WebSocket, person: str) -> None:
@@ -126,7 +126,7 @@ class Connection:
 
         Args:
             study: the study.
-            find: a function that returns the running dialogue with a given id.
+            find: a function that returns a running dialogue by id.
         """
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status

@@ -22,7 +22,7 @@ _MOST_MOVES: Final = 2_000
 
 
 class GameFaultsError(BirdenvError):
-    """The declaration or the rules of a game contain mistakes.
+    """A game's declaration or rules contain mistakes.
 
     Attributes:
         faults: a description of each mistake, keyed by name (see `check_game`).

@@ -80,7 +80,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Remove ROUND, and the space after it, from the end of a text. Return whether it was there."""
+    """Remove ROUND, and the space after it, from the end of `kept`. Return whether it was there."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

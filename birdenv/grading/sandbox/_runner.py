@@ -77,7 +77,7 @@ CAUSES: Final[dict[TestCause, TestStatus]] = {
 }
 """The status of a test by the cause of its end. `assertion`: an assertion failed. `exception`: any other
 error of the test's code, such as indexing missing rows. `harness`: the test uses a name or module that is not
-offered. `limit`: it exceeded processor time, memory, recursion, output or queries, or the database was slow.
+offered. `limit`: it exceeded CPU time, memory, recursion, output or queries, or the database was slow.
 `clock`: it exceeded the wall clock although the database was not slow. `process`: its process ended."""
 
 

@@ -28,7 +28,7 @@ Uncompared: TypeAlias = Callable[[str], Any]
 """Returns the verdict for rows that could not be compared, for the given reason."""
 
 COMPARING_SECONDS = 30.0
-"""The limit on the processor time between two statements, which is mostly spent on comparing rows."""
+"""The limit on the CPU time between two statements, which is mostly spent on comparing rows."""
 
 _WORKERS: Final = os.cpu_count() or 1
 _WAITING_WORKERS: Final = 4 * _WORKERS  # workers that mostly wait for a server or for the owner

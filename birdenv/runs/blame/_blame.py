@@ -83,7 +83,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Describe who caused the failures. If `episodes` is true, add a line for each failure."""
+        """Describe the causes of the failures. If `episodes` is true, add a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:

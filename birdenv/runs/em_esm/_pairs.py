@@ -118,7 +118,7 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return whether a folder contains pair files."""
+    """Return whether the folder contains pair files."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 

@@ -1,4 +1,4 @@
-"""Convert a stored c-Interact episode to the turns and the markup of the published pipeline.
+"""Convert a stored c-Interact episode to the published pipeline's turns and markup.
 
 The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one string at each turn. It
 reads questions from `<s>..</s>` and SQL from a fenced block in `<t>..</t>`.

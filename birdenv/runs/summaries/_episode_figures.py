@@ -85,8 +85,8 @@ class Outcome:
         status: the status with which the episode ended, such as `completed`.
         database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, keyed by kind of group.
-        values: the values of the measures, keyed by the measure's name; None for a measure that has no value
-            in this episode.
+        values: the value of each measure, keyed by measure name; None for a measure without a value in this
+            episode.
     """
 
     instance_id: str

@@ -37,7 +37,7 @@ class Readability:
     """Measures of how readable a set of answers is. Text in quotation marks is ignored.
 
     Attributes:
-        answers: number of answers with content.
+        answers: number of answers that have content.
         identifiers: number of answers with an identifier from the schema, such as run-together words, or a
             word that contains an underscore, a digit or an inner capital.
         paths: number of answers with a JSON path from SQL.

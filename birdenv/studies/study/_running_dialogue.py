@@ -51,7 +51,7 @@ class RunningDialogue:
     without rerunning its SQL.
 
     Attributes:
-        stored: the dialogue's database record, as it was when the dialogue began.
+        stored: the dialogue's database record from when the dialogue began.
         dialogue: the dialogue with its rules. Only methods of this class may change it.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.

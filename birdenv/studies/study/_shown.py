@@ -185,7 +185,7 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
 
 
 def ended(status: str, seat: Seat | None = None) -> str:
-    """Return a sentence that tells the person in a seat how the conversation ended."""
+    """Return a sentence for the person in a seat that says how the conversation ended."""
     own = {} if seat is None else seat.words.ends
     return own.get(status) or _ENDS.get(status, _ENDED)
 

@@ -32,7 +32,7 @@ from birdenv.studies.study._study_game import check_players, keep_settings
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
-"""The number of tries for the comprehension check."""
+"""The number of attempts at the comprehension check."""
 
 _log = logging.getLogger("birdenv.studies")
 _MOST_REPORTS: Final = 20  # of one person
@@ -169,7 +169,7 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Return a person whose dialogue did not count to the waiting room."""
+        """Send a person back to the waiting room if the person's dialogue did not count."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")

@@ -1,7 +1,7 @@
 """The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-They are the success rates in both phases before and after debugging, the mean reward, the effort per episode,
-the types of answers from the user, and the published score for all tasks.
+The measures are the success rates in both phases before and after debugging, the mean reward, the effort per
+episode, the types of answers from the user, and the published score for all tasks.
 """
 
 from __future__ import annotations

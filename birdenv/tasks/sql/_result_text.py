@@ -13,13 +13,13 @@ from typing import Final
 from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 
 SHOWN_ROWS = 100
-"""The maximum number of rows that a text shows."""
+"""The maximum number of rows to show."""
 FETCHED_ROWS = 1_000
-"""The maximum number of rows that are fetched and counted. For more rows, a text says 'more than 1000'."""
+"""The maximum number of rows to fetch and count. For more rows, the text says 'more than 1000'."""
 SHOWN_CHARACTERS = 200
-"""The maximum number of characters that a text shows of one value."""
+"""The maximum number of characters to show of a single value."""
 SHOWN_TEXT = 20_000
-"""The maximum number of characters in the text of a result."""
+"""The maximum number of characters to show of a result."""
 
 _NUMBERS: Final = frozenset({int, float})
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
