@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
+from birdenv.users._told import ORDINALS, asks_for_input, confirmed, is_part, linked, part_asked_for
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -17,10 +18,12 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
-from birdenv.users.understanding._candidate_words import subject_stems
-from birdenv.users.understanding._choice import NEVER, SURE
+from birdenv.users.understanding._candidate import Candidate
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
+from birdenv.users.understanding._choice import NEVER, SURE, understand_one
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
-from birdenv.users.understanding._left_open import NO_RESTRICTION
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
 from birdenv.users.understanding._phrases import is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
@@ -34,11 +37,10 @@ from birdenv.users.understanding._word_forms import (
 _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
     r"|\b(?:it|its|that|this|they|those|these|them|the same|exactly|again|once more"
-    r"|inclu\w+|strictly|at (?:least|most)|or (?:more|less)|(?:more|less) than|above|below)\b"
+    r"|both|either|one of|inclu\w+|strictly|at (?:least|most)|or (?:more|less)|(?:more|less) than|above|below)\b"
 )
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _PLACE = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
+    rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
     r"|^\W*(?:(?:and|now|then|next|what about|how about),? )?\W?(?:(?P<alone>\d{1,3})|(?P<letter>[a-e]))\W*$"
 )
@@ -89,7 +91,8 @@ class Conversation:
             else:
                 self.asked = parts
         answered, waiting = parts[:most], parts[most:] or self.waiting
-        self._last = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        told = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        self._last = [one for one in told if not is_part(one)] or self._last
         texts = {part.text for part in answered}
         told = {choice.target for choice in self._last}
         self.waiting = [
@@ -99,12 +102,12 @@ class Conversation:
 
     def remember(self, choice: Choice) -> None:
         """Record that a question was answered. `choice` is what the question was understood to be about."""
-        if choice.tells and choice.target:
+        if choice.tells and choice.target and not is_part(choice):
             self.told.append(choice)
 
     def was_told(self, choice: Choice) -> bool:
         """Return True if a question about the same point was answered before."""
-        return choice.target in [one.target for one in self.told]
+        return not is_part(choice) and choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
         """Return the earlier questions that a message refers to by "the second one" or "the other two"."""
@@ -131,30 +134,72 @@ class Conversation:
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
-        if choice.call == "unclear" or not (
-            choice.tells
-            or choice is NEVER
-            or is_out_of_scope(asked.said)
-            or not GENERIC_STEMS.issuperset(asked.content)  # asks for more than a reference could answer
-        ):
-            choice = self._referred(asked) or choice
-        elif choice.share < SURE and (match := _YOU_SAID.match(asked.text)):
-            rest = understand(self.brief, take_apart(match["rest"]))
-            choice = rest if rest.tells else choice
+        if (self.told or self._last) and choice is not NEVER:
+            text = _COURTESY.sub("", asked.text)
+            if text != asked.text and text:
+                asked = take_apart(text)
+                choice = choice if choice.tells else understand(self.brief, asked)
+            choice = self._follow_up(asked, choice)
         named = named_points(self.brief, asked)
         if len(named) > 1:
             self.asked = self.waiting = [Part(one.target, one) for one in named]
         return Part(part.text, choice, asked)
 
-    def _referred(self, asked: Question) -> Choice | None:
-        """Return what a question such as "yes, but at least?" or "so 41 is out?" refers to.
+    def _follow_up(self, asked: Question, choice: Choice) -> Choice:
+        """Return what a question after the first one is about, where its own words leave doubts.
 
-        That is the last answer. If it covered several points, the question refers to the only point that
-        shares a word with it, or otherwise to the last point.
+        A question such as "how do I get the second factor in that?" asks for a part of the last answer. Other
+        questions that refer to it are ranked again: this point and the points that define its names are more
+        probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
+        and is about the last answer.
+        """
+        told = self._told_last(asked)
+        if is_out_of_scope(asked.said):
+            return choice
+        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
+        sure = sure and not (asks_for_input(asked) and _lists(choice))
+        sure = sure and (choice.share >= SURE or not _YOU_MEAN.match(asked.text))
+        if sure and choice.target != told.target:
+            return choice
+        if part := part_asked_for(asked, told, self.brief):
+            return part
+        if sure or confirmed(asked, told, self.brief):
+            return choice if sure else told
+        if not (asked.guesses or _REFERS.search(asked.text)):
+            return choice
+        ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told))
+        if ranked.tells:
+            return ranked
+        plain = GENERIC_STEMS.issuperset(asked.content)
+        again = plain or (choice.call == "unclear" and not _NEW.match(asked.text))
+        return told if again and not _OTHERS.search(asked.text) else choice
+
+    def _favoured(self, asked: Question, told: Choice) -> dict[Candidate, float]:
+        """Return factors for the odds of the candidates, for a question that refers to the last answer.
+
+        If the question has a word that occurs in another term and not in the last answer, it rather is about
+        this term.
+        """
+        own = {*self._stems_of(told), *stems_in(told.target)}
+        found = index_of(self.brief).candidates
+        new = set(asked.content) - own
+        points = [one for one in found if one.items]
+        told_now = [one for one in found if one.target == told.target != ""]
+        if _OTHERS.search(asked.text):
+            before = {choice.target for choice in self.told}
+            others = [one for one in points if one.target not in before]
+        else:
+            others = [one for one in points if not new.isdisjoint(stems_in(one.target))]
+        factors = {one: _FAR for one in found if "output" in one.main_kinds}
+        return factors | dict.fromkeys(others or [*told_now, *linked(told, self.brief)], _CLOSE)
+
+    def _told_last(self, asked: Question) -> Choice:
+        """Return the last answer.
+
+        If it covered several points, return the only point that shares a word with the question, or otherwise
+        the last point.
         """
         several = self._last or self.told[-1:]
-        if not several or not (asked.guesses or _REFERS.search(asked.text)):
-            return None
         said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
         return meant[0] if len(meant) == 1 else several[-1]
@@ -164,10 +209,29 @@ class Conversation:
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
 
 
-_YOU_SAID = re.compile(
-    r"^(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] (?P<rest>.+)$"
+_LIKELY = 0.5
+"""An annotated point that is more probable than this stands, whatever was told before."""
+
+
+def _lists(choice: Choice) -> bool:
+    """Return whether an answer lists the output columns or repeats the request."""
+    return choice.answer.startswith(SAID) or any(part.clause == "output" for part in choice.parts)
+
+
+_CLOSE, _FAR = 8.0, 0.05
+"""The factors for the odds of what the last answer was about, and of the list of columns."""
+
+_YOU_MEAN = re.compile(r"^(?:so )?(?:do |did )?you (?:do |did )?mean\b")
+
+_NEW = re.compile(r"^and (?:how|what|which|who|when|where)\b")
+"""Begins a question about something new."""
+
+_COURTESY = re.compile(
+    r"^(?:(?:many |ok,? |great,? |perfect,? )*(?:thanks|thank you|great|perfect|ok|okay|understood|fine|good|got it|i see)"
+    r"\b[^.?!:]*[.!] |(?:just )?(?:to|so i|let me) (?:\w+ )?(?:confirm|check|make sure|be (?:sure|clear))\b[^,:]{0,20}[,:] "
+    r"|(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] )+"
 )
-"""A reminder of an earlier answer before a new question: "You said 40 seats: for all branches?"."""
+"""What stands before a follow-up: thanks, "just to confirm," or a reminder such as "You said 40 seats:"."""
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
@@ -177,7 +241,7 @@ def _places(text: str, size: int) -> Iterator[int]:
     """Yield the indices, from 0, of the list items that a text mentions."""
     for match in _PLACE.finditer(text):
         if match["word"]:
-            yield _ORDINALS.index(match["word"])
+            yield ORDINALS.index(match["word"])
         elif match["last"]:
             yield size - 1
         elif match["letter"]:
@@ -194,7 +258,7 @@ def ordinal(place: int) -> str:
     >>> ordinal(1)
     'second'
     """
-    return _ORDINALS[place]
+    return ORDINALS[place]
 
 
 _KEEPS = re.compile(

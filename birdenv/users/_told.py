@@ -1,0 +1,326 @@
+"""What a follow-up question asks about a point that the user has just told.
+
+A point has parts: the operands of its formula, its conditions, and other candidates that define a name in
+it. A question can ask for a part ("the second factor in that", "the score that goes into it") or whether
+something follows from the point ("does exactly 10 count?", "so damaged ones are left out?").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import lru_cache
+
+from birdenv.users._brief import Brief
+from birdenv.users._proposal import CHOICE, mentions_another, numbers_in, verdict
+from birdenv.users.segments import Segment
+from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
+from birdenv.users.understanding import Choice, take_apart
+from birdenv.users.understanding._candidate import Candidate
+from birdenv.users.understanding._choice import choice_of
+from birdenv.users.understanding._gold_parts import bare_text, has_snippet
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+PART = "part"
+"""What stands for the clause of a part of a point that was told."""
+
+_PLACE = re.compile(
+    rf"\b(?P<place>{'|'.join(ORDINALS)}|last) (?:\w+ )?(?:factor|term|part|component|condition|piece|summand"
+    r"|operand|ingredient|criterion|half|step|number|case|addend)\b(?! of my)"
+)
+_BELOW = re.compile(r"\bwhat\b.* divid\w+\b.* by\b|\b(?:denominator|divisor)\b")
+_ABOVE = re.compile(r"\bnumerator\b")
+_INPUT = re.compile(
+    r"\b(?:go(?:es|ing)?|feeds?|fed|enters?|used|plugged) (?:in|into)\b|\b(?:based|built|depends?|relies|rests) on\b"
+    r"|\b(?:put|plug) in\b|\b(?:part|piece|component|half|bit) (?:of|in) (?:it|that|this)\b"
+    r"|\bbehind (?:it|that|this)\b|\bunderl\w+"
+    r"|^(?:\w+ ){0,2}how (?:is|are|do|would|should) (?:\w+ )?(?:it|that|this|they) (?:\w+ ){0,2}"
+    r"(?:calculated|computed|derived|determined|worked out|put together)\b"
+)
+_FAMILIES = ({"And"}, {"Or"}, {"Add", "Sub"}, {"Mul", "Div"})
+_COMPARISONS = {"GT": (False, 1), "GTE": (True, 1), "LT": (False, -1), "LTE": (True, -1)}
+"""Whether a comparison holds for equal operands, and the sign of the difference for which it holds."""
+
+
+def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None:
+    """Return the choice of the part of a told point that a question asks for, or None if it asks for none.
+
+    If another candidate defines the part, the choice is this candidate.
+    """
+    place, below, above = (one.search(asked.text) for one in (_PLACE, _BELOW, _ABOVE))
+    if len(told.granted()) != 1:
+        return None
+    if place or below or above:
+        tree = _body(told.granted()[0])
+        parts = list(_operands(tree, {"Div"} if below or above else set()))
+        at = -1 if below else 0 if above else _number(place, len(parts))
+        if not -1 <= at < len(parts) > 1:
+            return None
+        sql = parts[at].sql(dialect=fragment_dialect())
+        part = Choice("unlabelled", told.target, (), (Segment(told.target, PART, sql),))
+        names = _names(parts[at])
+        defined = linked(part, brief) if len(names) == 1 else []
+        return choice_of(defined[0]) if len(defined) == 1 else part
+    found = linked(told, brief) if asks_for_input(asked) else []
+    content = set(asked.content)
+    shared = [len(content & _stems(f"{one.target} {' '.join(one.sql)}")) for one in found]
+    best = [one for one, many in zip(found, shared, strict=True) if many == max(shared)]
+    return choice_of(best[0]) if len({bare_text(one.sql[0]) for one in best}) == 1 else None
+
+
+def asks_for_input(asked: Question) -> bool:
+    """Return True if a question asks what a figure is made of."""
+    return _INPUT.search(asked.text) is not None
+
+
+def is_part(choice: Choice) -> bool:
+    """Return True if an answer tells only a part of a point."""
+    return any(part.clause == PART for part in choice.parts)
+
+
+def _number(place: re.Match[str] | None, size: int) -> int:
+    return size - 1 if place is None or place["place"] == "last" else ORDINALS.index(place["place"])
+
+
+def linked(told: Choice, brief: Brief) -> list[Candidate]:
+    """Return the candidates that define a name in a told point, or whose SQL is a part of it."""
+    own = {bare_text(sql) for sql in told.granted()}
+    names = set[str]().union(*(_names(_body(sql)) for sql in told.granted()))
+    return [
+        one
+        for one in index_of(brief).candidates
+        if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
+        if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _alias(sql: str) -> str | None:
+    tree = parse_fragment(sql)
+    return tree.alias.lower() if type(tree).__name__ == "Alias" else None
+
+
+def _body(sql: str) -> Node | None:
+    """Return the condition or formula in a snippet, without an alias and brackets."""
+    tree = parse_fragment(sql)
+    if type(tree).__name__ == "Select":
+        tree = tree.args.get("where") or tree.args.get("having") or tree
+    while type(tree).__name__ in ("Alias", "Paren", "Where", "Having"):
+        tree = tree.this
+    return tree
+
+
+def _names(tree: Node | None) -> set[str]:
+    found = tree.walk() if tree is not None else ()
+    return {node.name.lower() for node in found if type(node).__name__ == "Column"}
+
+
+def _operands(tree: Node | None, kinds: set[str]) -> Iterator[Node]:
+    """Yield the operands of the outermost operator of a tree; of the given kinds if there are any."""
+    for node in tree.bfs() if tree is not None else ():
+        kind = type(node).__name__
+        family = kinds or next((one for one in _FAMILIES if kind in one), set())
+        if kind in family:
+            yield from _flat(node, family if not kinds else set())
+            return
+
+
+def _flat(node: Node, family: set[str]) -> Iterator[Node]:
+    for child in (node.this, node.expression):
+        while type(child).__name__ == "Paren":
+            child = child.this
+        if type(child).__name__ in family:
+            yield from _flat(child, family)
+        elif child.sql() != "1.0":
+            yield child
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(clean(text))))
+
+
+_LIMIT = r"(?:limit|threshold|bound\w*|cut\W?off|value|number|minimum|maximum|date|line|dot|edge|mark)"
+_EDGE = re.compile(
+    rf"\b(?:inclusive|exclusive|strictly)\b|\b{_LIMIT} itself\b"
+    rf"|\b(?:at|on) (?:(?:that|this) \w+|(?:the )?(?:\w+ )?{_LIMIT})\b"
+)
+_EXACT = re.compile(r"\b(?:exactly|precisely)\b|\d itself\b")
+_RELATES = re.compile(
+    r"\b(?:than|least|most|above|below|over|under|up to|or (?:more|less|fewer|later|earlier)|mean\w*)\b"
+)
+_OUT = re.compile(
+    r"\b(?:(?:left|leave|is|are|be|falls?|drops?) out|out(?= or\b|\W*$)|exclu\w+|ignored|dropped|skipped|omitted"
+    r"|removed|too (?!\W|$)\w+|not|miss(?:es)?|fails?)\b|n't\b"
+)
+_IN = re.compile(
+    r"\b(?:in(?= or\b|\W*$)|inclu\w+|(?<!the )(?<!a )counts?|counted|qualif\w+|enough|suffic\w+|too|also|as well"
+    r"|belongs?|pass(?:es)?|meets?|makes? it)\b"
+)
+_IS_IN = re.compile(r"\d.*?\b(?:is|are|be|counts? as|makes?)\b(?P<what>.+)$")
+_BOTH = re.compile(
+    r"\bboth\b|\ball (?:of|the|these|those|three|four)\b|\bat once\b|\bat the same time\b|\btogether\b"
+)
+_ONE = re.compile(
+    r"\b(?:one|any|either)(?: one)? (?:of (?:them|these|those|the)|alone|is enough)\b|\beither\b"
+)
+_ONLY = re.compile(
+    r"\b(?:only|just) (?:those|these|that|them)\b|\b(?:nobody|no one|nothing|none) (?:else|with)\b"
+)
+_CONTRAST = re.compile(
+    r"^(?P<this>.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) (?P<that>.+)$"
+)
+_UNIT = re.compile(
+    r"^(?:and |so )?(?:is|are) (?:it|that|this|those|they) (?:\w+ )?(?P<how>per|in|a|each|by) (?P<unit>\w+)\W*$"
+)
+_TIMES = frozenset(map(stem, "second minute min hour day week month year".split()))
+_MONTHS = "january february march april may june july august september october november december".split()
+
+
+def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
+    """Return "Yes", "No" or a short statement about a told point; empty if the question asks for neither.
+
+    An example of a statement is "10 itself is included".
+    """
+    sql, text = "".join(told.granted()[:1]), asked.text
+    tree = parse_fragment(sql) if len(told.granted()) == 1 else None
+    if tree is None or (numbers_in(text) and mentions_another(text, sql, brief)):
+        return ""
+    rows = not _is_turned(tree)
+    return (
+        (rows and _at_the_bound(text, tree, told))
+        or _connected(text, _body(sql))
+        or (rows and _of_values(asked, tree, _stems(in_words(sql, brief).text)))
+        or _in_other_words(text, sql, brief)
+        or ""
+    )
+
+
+def _is_turned(tree: Node) -> bool:
+    """Return whether a condition in a tree restricts nothing by itself: it gives a label, or is negated."""
+    for node in tree.walk():
+        inner = node.this.unnest() if type(node).__name__ == "Not" else None
+        if inner is not None and (
+            type(inner).__name__ not in ("In", "Like", "Is") or inner.args.get("query")
+        ):
+            return True
+        labels = (node.args.get("true"), node.args.get("default"))
+        if any(type(one).__name__ == "Literal" and one.is_string for one in labels):
+            return True
+    return False
+
+
+def _bounds(tree: Node) -> Iterator[tuple[bool, int, Node]]:
+    """Yield, for each comparison with a literal, whether equal is enough, the direction, and the literal."""
+    for node in tree.walk():
+        kind = type(node).__name__
+        if kind in _COMPARISONS:
+            yield *_COMPARISONS[kind], node.expression
+        elif kind == "Between":
+            yield from ((True, 1, node.args["low"]), (True, -1, node.args["high"]))
+
+
+def _at_the_bound(text: str, tree: Node, told: Choice) -> str:
+    """Answer whether the number in a question, or a value equal to the only bound, is in."""
+    said = numbers_in(_PRONOUN.sub(" ", text).replace("twice", "2").replace(" once", " 1"))
+    numbers = [number / 100 if percent and number > 1 else number for number, percent in said]
+    bounds = [one for one in _bounds(tree) if type(one[2]).__name__ == "Literal"]
+    if len(bounds) > 1:
+        bounds = [one for one in bounds if not one[2].is_string and Decimal(one[2].name) in numbers]
+    wanted, what = _wanted(text), _IS_IN.search(text)
+    if wanted is None and what and not _stems(what["what"]).isdisjoint(_stems(told.target) - GENERIC_STEMS):
+        wanted = None if CHOICE.search(text) else True
+    exact = numbers and (_EXACT.search(text) or (wanted is not None and not _RELATES.search(text)))
+    if len(bounds) != 1 or not (exact or _EDGE.search(text)):
+        return ""
+    ((holds, sign, literal),) = bounds
+    if literal.is_string:
+        numbers = [] if _is_date(text, literal.name) else [Decimal(), Decimal()]
+    if len(numbers) > 1:
+        return ""
+    if away := sum(numbers) - Decimal(literal.name) if numbers else 0:
+        return "" if wanted is None or _WITH_UNIT.search(text) else _yes(wanted == (away * sign > 0))
+    fact = f"{literal.name} itself is {'' if holds else 'not '}included"
+    return fact if wanted is None else f"{_yes(wanted == holds)}. {fact}"
+
+
+_PRONOUN = re.compile(r"(?<!exactly )(?<!precisely )\bone (?=that|who|which|with)")
+_WITH_UNIT = re.compile(r"\d ?(?:%|per ?cent|hours?|min\w*|days?|weeks?|months?|years?|k\w{1,2})\b")
+
+
+def _yes(agrees: bool) -> str:
+    return "Yes" if agrees else "No"
+
+
+def _wanted(text: str) -> bool | None:
+    """Return whether a question proposes that something is in; None if it proposes neither."""
+    if CHOICE.search(text) or not (_OUT.search(text) or _IN.search(text)):
+        return None
+    return not _OUT.search(text)
+
+
+def _is_date(text: str, literal: str) -> bool:
+    """Return whether a question mentions no other date or time than a literal."""
+    own = [int(number) for number in re.findall(r"\d+", literal)]
+    months = [_MONTHS.index(word) + 1 for word in words(text) if word in _MONTHS]
+    said = {int(number) for number in re.findall(r"\d+", text)}
+    return said <= set(own) and (not months or own[1:2] == months)
+
+
+def _connected(text: str, tree: Node | None) -> str:
+    """Answer whether both of two conditions must hold, or whether one is enough."""
+    if type(tree).__name__ == "Case" and len(tree.args["ifs"]) == 1:
+        tree = tree.args["ifs"][0].this.unnest()
+    kind, both = type(tree).__name__, bool(_BOTH.search(text))
+    if kind not in ("And", "Or") or both == bool(_ONE.search(text)):
+        return ""
+    inner = {type(node).__name__ for part in _flat(tree, {kind}) for node in part.walk()}
+    return "" if inner & {"And", "Or"} else _yes((kind == "And") == both)
+
+
+def _of_values(asked: Question, tree: Node, own: frozenset[str]) -> str:
+    """Answer whether a value that the point mentions is in or out, and whether the values are all."""
+    spaced, named, listed = f" {' '.join(map(stem, words(asked.text)))} ", set[bool](), list[Node]()
+    for node in tree.walk():
+        if (kind := type(node).__name__) not in ("EQ", "NEQ", "In", "Like"):
+            continue
+        keeps = kind != "NEQ" and not node.args.get("negate") and type(node.parent).__name__ != "Not"
+        values = [one for one in node.expressions or [node.expression] if type(one).__name__ == "Literal"]
+        listed += values if keeps else []
+        said = (" ".join(map(stem, words(clean(value.name)))) for value in values if value.is_string)
+        named |= {keeps for value in said if value and f" {value} " in spaced}
+    numbers = {number for number, _ in numbers_in(asked.text)}
+    if type(tree).__name__ in ("EQ", "In") and _ONLY.search(asked.text) and numbers <= {len(listed)}:
+        return "Yes" if set(asked.content) - GENERIC_STEMS - _OTHERS <= own else ""
+    wanted = _wanted(asked.text)
+    return "" if wanted is None or len(named) != 1 else _yes(wanted == named.pop())
+
+
+_OTHERS = frozenset(map(stem, "nobody another else other two".split()))
+_UNSURE = re.compile(r"\b(?:divid\w+|minus|plus|times|less|over|per|not|no|without)\b|n't\b")
+
+
+def _in_other_words(text: str, sql: str, brief: Brief) -> str:
+    """Answer "you mean A and not B?", "is that per month?" and "is that in hours?"."""
+    words_of = clean(in_words(sql, brief).text)
+    own = _stems(words_of)
+    if match := _UNIT.search(text):
+        if match["how"] in ("per", "each", "by"):
+            own = _stems(" ".join(re.findall(r"(?<=\bper )\w+|\b\w+ly\b", words_of)))
+        unit, others = stem(match["unit"]), own & _TIMES
+        return _yes(unit in others) if unit in _TIMES and others else ""
+    match = _CONTRAST.match(text)
+    if match is None or _UNSURE.search(match["this"]):
+        return ""
+    if numbers_in(match["this"]):
+        return verdict(take_apart(f"is it {match['this']}"), [sql])
+    this, that = (
+        set(map(stem, content_words(words(match[one])))) - GENERIC_STEMS for one in ("this", "that")
+    )
+    if this and this <= own and that.isdisjoint(own):
+        return "Yes"
+    return "No" if that and that - this <= own and this.isdisjoint(own) else ""
