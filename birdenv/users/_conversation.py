@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
@@ -20,7 +20,7 @@ from birdenv.users.understanding import (
 )
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._choice import NEVER, SURE, understand_one
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, understand_one
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
@@ -94,7 +94,7 @@ class Conversation:
         told = [part.choice for part in answered if part.choice is not None and part.choice.tells]
         self._last = [one for one in told if not is_part(one)] or self._last
         texts = {part.text for part in answered}
-        told = {choice.target for choice in self._last}
+        told = _targets(self._last)
         self.waiting = [
             one for one in waiting if one.text not in texts and not (one.choice and one.choice.target in told)
         ]
@@ -138,7 +138,8 @@ class Conversation:
             text = _COURTESY.sub("", asked.text)
             if text != asked.text and text:
                 asked = take_apart(text)
-                choice = choice if choice.tells else understand(self.brief, asked)
+                rest = understand(self.brief, asked)
+                choice = max(rest, choice, key=lambda one: (one.tells, one.share))
             choice = self._follow_up(asked, choice)
         named = named_points(self.brief, asked)
         if len(named) > 1:
@@ -156,22 +157,25 @@ class Conversation:
         told = self._told_last(asked)
         if is_out_of_scope(asked.said):
             return choice
-        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
-        sure = sure and not (asks_for_input(asked) and _lists(choice))
-        sure = sure and (choice.share >= SURE or not _YOU_MEAN.match(asked.text))
-        if sure and choice.target != told.target:
+        if asks_for_input(asked) and _lists(choice):
+            choice = UNCLEAR
+        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+        means = _YOU_MEAN.match(asked.text) and choice.target not in _targets(named_points(self.brief, asked))
+        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE) and not means
+        if sure and not rest <= _OF_PARTS and choice.target != told.target:
             return choice
         if part := part_asked_for(asked, told, self.brief):
             return part
-        if sure or confirmed(asked, told, self.brief):
-            return choice if sure else told
+        if means or confirmed(asked, told, self.brief):
+            return told
+        if sure:
+            return choice
         if not (asked.guesses or _REFERS.search(asked.text)):
             return choice
         ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told))
         if ranked.tells:
             return ranked
-        plain = GENERIC_STEMS.issuperset(asked.content)
-        again = plain or (choice.call == "unclear" and not _NEW.match(asked.text))
+        again = not rest or (choice.call == "unclear" and not _NEW.match(asked.text))
         return told if again and not _OTHERS.search(asked.text) else choice
 
     def _favoured(self, asked: Question, told: Choice) -> dict[Candidate, float]:
@@ -186,7 +190,7 @@ class Conversation:
         points = [one for one in found if one.items]
         told_now = [one for one in found if one.target == told.target != ""]
         if _OTHERS.search(asked.text):
-            before = {choice.target for choice in self.told}
+            before = _targets(self.told)
             others = [one for one in points if one.target not in before]
         else:
             others = [one for one in points if not new.isdisjoint(stems_in(one.target))]
@@ -220,6 +224,20 @@ def _lists(choice: Choice) -> bool:
 
 _CLOSE, _FAR = 8.0, 0.05
 """The factors for the odds of what the last answer was about, and of the list of columns."""
+
+_OF_PARTS = frozenset(
+    map(
+        stem,
+        """component denominator divide divisor enough exact exactly factor half inclusive itself numerator
+        operand out piece precisely step strictly suffices sufficient summand""".split(),
+    )
+)
+"""Words in questions about a part or the bound of a point, which name nothing of a request."""
+
+
+def _targets(choices: Iterable[Choice]) -> set[str]:
+    return {choice.target for choice in choices}
+
 
 _YOU_MEAN = re.compile(r"^(?:so )?(?:do |did )?you (?:do |did )?mean\b")
 

@@ -186,15 +186,15 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    sql, text = "".join(told.granted()[:1]), asked.text
+    sql, text = "".join(told.granted()[:1]), _PRONOUN.sub("", asked.text)
     tree = parse_fragment(sql) if len(told.granted()) == 1 else None
     if tree is None or (numbers_in(text) and mentions_another(text, sql, brief)):
         return ""
-    rows = not _is_turned(tree)
+    rows, own = not _is_turned(tree), _stems(in_words(sql, brief).text)
     return (
-        (rows and _at_the_bound(text, tree, told))
+        (rows and _at_the_bound(text, tree, told, own))
         or _connected(text, _body(sql))
-        or (rows and _of_values(asked, tree, _stems(in_words(sql, brief).text)))
+        or (rows and _of_values(asked, tree, own))
         or _in_other_words(text, sql, brief)
         or ""
     )
@@ -224,32 +224,38 @@ def _bounds(tree: Node) -> Iterator[tuple[bool, int, Node]]:
             yield from ((True, 1, node.args["low"]), (True, -1, node.args["high"]))
 
 
-def _at_the_bound(text: str, tree: Node, told: Choice) -> str:
+def _at_the_bound(text: str, tree: Node, told: Choice, own: frozenset[str]) -> str:
     """Answer whether the number in a question, or a value equal to the only bound, is in."""
-    said = numbers_in(_PRONOUN.sub(" ", text).replace("twice", "2").replace(" once", " 1"))
-    numbers = [number / 100 if percent and number > 1 else number for number, percent in said]
+    numbers = numbers_in(text.replace("twice", "2").replace(" once", " 1"))
     bounds = [one for one in _bounds(tree) if type(one[2]).__name__ == "Literal"]
     if len(bounds) > 1:
-        bounds = [one for one in bounds if not one[2].is_string and Decimal(one[2].name) in numbers]
-    wanted, what = _wanted(text), _IS_IN.search(text)
+        said = [number for number, _ in numbers]
+        bounds = [one for one in bounds if not one[2].is_string and Decimal(one[2].name) in said]
+    wanted, what, unit = _wanted(text), _IS_IN.search(text), _WITH_UNIT.search(text)
     if wanted is None and what and not _stems(what["what"]).isdisjoint(_stems(told.target) - GENERIC_STEMS):
         wanted = None if CHOICE.search(text) else True
     exact = numbers and (_EXACT.search(text) or (wanted is not None and not _RELATES.search(text)))
-    if len(bounds) != 1 or not (exact or _EDGE.search(text)):
+    if len(bounds) != 1 or not (exact or _EDGE.search(text)) or (unit and stem(unit[1]) not in own):
         return ""
     ((holds, sign, literal),) = bounds
     if literal.is_string:
-        numbers = [] if _is_date(text, literal.name) else [Decimal(), Decimal()]
-    if len(numbers) > 1:
-        return ""
-    if away := sum(numbers) - Decimal(literal.name) if numbers else 0:
-        return "" if wanted is None or _WITH_UNIT.search(text) else _yes(wanted == (away * sign > 0))
+        if not _is_date(text, literal.name):
+            return ""
+    elif numbers:
+        (number, percent), *more = numbers
+        away = number - Decimal(literal.name)
+        if percent and number / 100 == Decimal(literal.name):
+            away = Decimal(0)
+        if more or (away and (percent or wanted is None)):
+            return ""
+        if away:
+            return _yes(wanted == (away * sign > 0))
     fact = f"{literal.name} itself is {'' if holds else 'not '}included"
     return fact if wanted is None else f"{_yes(wanted == holds)}. {fact}"
 
 
 _PRONOUN = re.compile(r"(?<!exactly )(?<!precisely )\bone (?=that|who|which|with)")
-_WITH_UNIT = re.compile(r"\d ?(?:%|per ?cent|hours?|min\w*|days?|weeks?|months?|years?|k\w{1,2})\b")
+_WITH_UNIT = re.compile(r"\d (\w*(?:hour|minute|day|week|month|year)s?|k\w{1,2})\b")
 
 
 def _yes(agrees: bool) -> str:
