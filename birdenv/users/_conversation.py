@@ -86,10 +86,11 @@ class Conversation:
         parts = listed = self._listed(message)
         if not listed:
             parts = understand_parts(self.brief, message)
-            if len(parts) == 1:
-                parts = [self._in_the_light_of_before(parts[0])]
-            else:
+            parts = [self._in_the_light_of_before(one) for one in parts[:most]] + parts[most:]
+            if len(parts) > 1:
                 self.asked = parts
+            elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
+                self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
         told = [part.choice for part in answered if part.choice is not None and part.choice.tells]
         self._last = [one for one in told if not is_part(one)] or self._last
@@ -127,24 +128,16 @@ class Conversation:
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
-        """Return a question, interpreted with the help of what was said before.
-
-        If the question names several points, those that its answer does not explain wait.
-        """
-        asked = part.asked or take_apart(part.text)
-        choice = part.choice
-        assert choice is not None
-        if (self.told or self._last) and choice is not NEVER:
-            text = _COURTESY.sub("", asked.text)
-            if text != asked.text and text:
-                asked = take_apart(text)
-                rest = understand(self.brief, asked)
-                choice = max(rest, choice, key=lambda one: (one.tells, one.share))
-            choice = self._follow_up(asked, choice)
-        named = named_points(self.brief, asked)
-        if len(named) > 1:
-            self.asked = self.waiting = [Part(one.target, one) for one in named]
-        return Part(part.text, choice, asked)
+        """Return a question, interpreted with the help of what was said before."""
+        asked, choice = part.asked or take_apart(part.text), part.choice
+        if choice is None or choice is NEVER or not (self.told or self._last):
+            return Part(part.text, choice, asked)
+        text = _COURTESY.sub("", asked.text)
+        if text != asked.text and text:
+            asked = take_apart(text)
+            rest = understand(self.brief, asked)
+            choice = max(rest, choice, key=lambda one: (one.tells, one.share))
+        return Part(part.text, self._follow_up(asked, choice), asked)
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
@@ -155,7 +148,7 @@ class Conversation:
         and is about the last answer.
         """
         told = self._told_last(asked)
-        if is_out_of_scope(asked.said):
+        if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if asks_for_input(asked) and _lists(choice):
             choice = UNCLEAR
