@@ -24,7 +24,7 @@ from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, understand
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
-from birdenv.users.understanding._phrases import is_out_of_scope
+from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
@@ -150,26 +150,28 @@ class Conversation:
         told = self._told_last(asked)
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
-        if asks_for_input(asked) and _lists(choice):
+        if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
-        means = _YOU_MEAN.match(asked.text) and choice.target not in _targets(named_points(self.brief, asked))
-        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE) and not means
-        if sure and not rest <= _OF_PARTS and choice.target != told.target:
+        named = choice.target in _targets(named_points(self.brief, asked))
+        means = _YOU_MEAN.match(asked.text) and not named
+        likely = choice.items and (named or not _INFERS.match(asked.text))
+        sure = choice.tells and choice.share >= (_LIKELY if likely else SURE) and not means
+        same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
+        if sure and not rest <= _OF_PARTS and not same:
             return choice
         if part := part_asked_for(asked, told, self.brief):
             return part
-        if means or confirmed(asked, told, self.brief):
-            return told
-        if sure:
-            return choice
-        if not (asked.guesses or _REFERS.search(asked.text)):
-            return choice
+        for one in (told, *reversed(self.told)):
+            if confirmed(asked, one, self.brief):
+                return one
+        if sure or means:
+            return told if means else choice
         ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told))
-        if ranked.tells:
-            return ranked
+        if ranked.tells or not (asked.guesses or _REFERS.search(asked.text)):
+            return ranked if ranked.tells else choice
         again = not rest or (choice.call == "unclear" and not _NEW.match(asked.text))
-        return told if again and not _OTHERS.search(asked.text) else choice
+        return told if again and not _REMAINING.search(asked.text) else choice
 
     def _favoured(self, asked: Question, told: Choice) -> dict[Candidate, float]:
         """Return factors for the odds of the candidates, for a question that refers to the last answer.
@@ -182,13 +184,14 @@ class Conversation:
         new = set(asked.content) - own
         points = [one for one in found if one.items]
         told_now = [one for one in found if one.target == told.target != ""]
-        if _OTHERS.search(asked.text):
+        if _REMAINING.search(asked.text):
             before = _targets(self.told)
             others = [one for one in points if one.target not in before]
         else:
             others = [one for one in points if not new.isdisjoint(stems_in(one.target))]
         factors = {one: _FAR for one in found if "output" in one.main_kinds}
-        return factors | dict.fromkeys(others or [*told_now, *linked(told, self.brief)], _CLOSE)
+        close = others or [*told_now, *linked(told, self.brief)] * bool(_REFERS.search(asked.text))
+        return factors | dict.fromkeys(close, _CLOSE)
 
     def _told_last(self, asked: Question) -> Choice:
         """Return the last answer.
@@ -221,8 +224,8 @@ _CLOSE, _FAR = 8.0, 0.05
 _OF_PARTS = frozenset(
     map(
         stem,
-        """component denominator divide divisor enough exact exactly factor half inclusive itself numerator
-        operand out piece precisely step strictly suffices sufficient summand""".split(),
+        """all alone both component denominator divide divisor enough exact exactly factor half inclusive itself numerator once
+        operand out piece precisely step strictly suffices sufficient summand together""".split(),
     )
 )
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
@@ -232,9 +235,11 @@ def _targets(choices: Iterable[Choice]) -> set[str]:
     return {choice.target for choice in choices}
 
 
+_INFERS = re.compile(r"^so\b")
 _YOU_MEAN = re.compile(r"^(?:so )?(?:do |did )?you (?:do |did )?mean\b")
+_REMAINING = re.compile(r"\b(?:remaining|others?|rest|left(?! out)|that leaves|latter)\b")
 
-_NEW = re.compile(r"^and (?:how|what|which|who|when|where)\b")
+_NEW = re.compile(r"^and (?:\w+ )?(?:how|what|which|who|when|where)\b")
 """Begins a question about something new."""
 
 _COURTESY = re.compile(

@@ -8,14 +8,14 @@ something follows from the point ("does exactly 10 count?", "so damaged ones are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
 
 from birdenv.users._brief import Brief
 from birdenv.users._proposal import CHOICE, mentions_another, numbers_in, verdict
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
+from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment, split_words
 from birdenv.users.understanding import Choice, take_apart
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
@@ -33,7 +33,9 @@ _PLACE = re.compile(
     rf"\b(?P<place>{'|'.join(ORDINALS)}|last) (?:\w+ )?(?:factor|term|part|component|condition|piece|summand"
     r"|operand|ingredient|criterion|half|step|number|case|addend)\b(?! of my)"
 )
-_BELOW = re.compile(r"\bwhat\b.* divid\w+\b.* by\b|\b(?:denominator|divisor)\b")
+_BELOW = re.compile(
+    r"\bwhat\b.* divid\w+\b.* by\b|\b(?:denominator|divisor)\b|(?P<off>\bwhat\b.* (?:subtract\w*|deduct\w*)\b)"
+)
 _ABOVE = re.compile(r"\bnumerator\b")
 _INPUT = re.compile(
     r"\b(?:go(?:es|ing)?|feeds?|fed|enters?|used|plugged) (?:in|into)\b|\b(?:based|built|depends?|relies|rests) on\b"
@@ -56,8 +58,10 @@ def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None
     if len(told.granted()) != 1:
         return None
     if place or below or above:
-        tree = _body(told.granted()[0])
-        parts = list(_operands(tree, {"Div"} if below or above else set()))
+        kinds = {"Sub"} if below and below["off"] else {"Div"} if below or above else set[str]()
+        parts = list(_operands(_body(told.granted()[0]), kinds))
+        if not parts and (whole := _containing(told, brief)):
+            parts = list(_operands(_body(whole.sql[0]), kinds))
         at = -1 if below else 0 if above else _number(place, len(parts))
         if not -1 <= at < len(parts) > 1:
             return None
@@ -97,6 +101,14 @@ def linked(told: Choice, brief: Brief) -> list[Candidate]:
         if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
         if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
     ]
+
+
+def _containing(told: Choice, brief: Brief) -> Candidate | None:
+    """Return the annotated point whose formula contains a told point."""
+    for one in index_of(brief).candidates:
+        if one.items and one.target != told.target and has_snippet(one.sql[:1], told.granted()[0]):
+            return one
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -168,9 +180,7 @@ _BOTH = re.compile(
 _ONE = re.compile(
     r"\b(?:one|any|either)(?: one)? (?:of (?:them|these|those|the)|alone|is enough)\b|\beither\b"
 )
-_ONLY = re.compile(
-    r"\b(?:only|just) (?:those|these|that|them)\b|\b(?:nobody|no one|nothing|none) (?:else|with)\b"
-)
+_ONLY = re.compile(r"\b(?:only|just)\b(?P<those> (?:those|these|that|them)\b)?")
 _CONTRAST = re.compile(
     r"^(?P<this>.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) (?P<that>.+)$"
 )
@@ -201,59 +211,67 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
 
 def _is_turned(tree: Node) -> bool:
-    """Return whether a condition in a tree restricts nothing by itself: it gives a label, or is negated."""
+    """Return whether a condition in a tree restricts nothing by itself: it picks a value, or is negated."""
     for node in tree.walk():
         inner = node.this.unnest() if type(node).__name__ == "Not" else None
         if inner is not None and (
             type(inner).__name__ not in ("In", "Like", "Is") or inner.args.get("query")
         ):
             return True
-        labels = (node.args.get("true"), node.args.get("default"))
-        if any(type(one).__name__ == "Literal" and one.is_string for one in labels):
+        default = node.args.get("default")
+        if type(node).__name__ == "Case" and (
+            len(node.args["ifs"]) > 1 or (default is not None and default.sql() not in ("0", "NULL"))
+        ):
             return True
     return False
 
 
-def _bounds(tree: Node) -> Iterator[tuple[bool, int, Node]]:
-    """Yield, for each comparison with a literal, whether equal is enough, the direction, and the literal."""
+def _bounds(tree: Node) -> Iterator[list[tuple[bool, int, str]]]:
+    """Yield each range: for each end, whether the end itself is in, the direction, and the literal."""
     for node in tree.walk():
         kind = type(node).__name__
-        if kind in _COMPARISONS:
-            yield *_COMPARISONS[kind], node.expression
-        elif kind == "Between":
-            yield from ((True, 1, node.args["low"]), (True, -1, node.args["high"]))
+        ends = [(*_COMPARISONS[kind], node.expression)] if kind in _COMPARISONS else []
+        if kind == "Between":
+            ends = [(True, 1, node.args["low"]), (True, -1, node.args["high"])]
+        if ends and all(type(end).__name__ == "Literal" for *_, end in ends):
+            yield [(equal, sign, end.name) for equal, sign, end in ends]
 
 
 def _at_the_bound(text: str, tree: Node, told: Choice, own: frozenset[str]) -> str:
     """Answer whether the number in a question, or a value equal to the only bound, is in."""
+    if stem("month") in own:
+        text = " ".join(f"{_MONTHS.index(word) + 1}" if word in _MONTHS else word for word in text.split())
     numbers = numbers_in(text.replace("twice", "2").replace(" once", " 1"))
-    bounds = [one for one in _bounds(tree) if type(one[2]).__name__ == "Literal"]
-    if len(bounds) > 1:
-        said = [number for number, _ in numbers]
-        bounds = [one for one in bounds if not one[2].is_string and Decimal(one[2].name) in said]
+    ranges = list(_bounds(tree))
+    if len(ranges) > 1:
+        ranges = [one for one in ranges if any(_is_number(end, numbers) for *_, end in one)]
     wanted, what, unit = _wanted(text), _IS_IN.search(text), _WITH_UNIT.search(text)
     if wanted is None and what and not _stems(what["what"]).isdisjoint(_stems(told.target) - GENERIC_STEMS):
         wanted = None if CHOICE.search(text) else True
     exact = numbers and (_EXACT.search(text) or (wanted is not None and not _RELATES.search(text)))
-    if len(bounds) != 1 or not (exact or _EDGE.search(text)) or (unit and stem(unit[1]) not in own):
+    if len(ranges) != 1 or not (exact or _EDGE.search(text)) or (unit and stem(unit[1]) not in own):
         return ""
-    ((holds, sign, literal),) = bounds
-    if literal.is_string:
-        if not _is_date(text, literal.name):
-            return ""
-    elif numbers:
-        (number, percent), *more = numbers
-        away = number - Decimal(literal.name)
-        if percent and number / 100 == Decimal(literal.name):
-            away = Decimal(0)
-        if more or (away and (percent or wanted is None)):
-            return ""
-        if away:
-            return _yes(wanted == (away * sign > 0))
-    fact = f"{literal.name} itself is {'' if holds else 'not '}included"
+    at = [end for end in ranges[0] if _is_number(end[2], numbers)]
+    if not numbers or "-" in ranges[0][0][2] or ":" in ranges[0][0][2]:
+        at = ranges[0] if len(ranges[0]) == 1 and _is_date(text, ranges[0][0][2]) else []
+    elif not at and len(numbers) == 1 and wanted is not None and not numbers[0][1]:
+        away = [(numbers[0][0] - Decimal(end)) * sign for _, sign, end in ranges[0]]
+        return _yes(wanted == all(one > 0 for one in away))
+    if len(at) != 1 or len(numbers) > 1 and "-" not in at[0][2]:
+        return ""
+    ((holds, _, literal),) = at
+    fact = f"{literal} itself is {'' if holds else 'not '}included"
     return fact if wanted is None else f"{_yes(wanted == holds)}. {fact}"
 
 
+def _is_number(literal: str, numbers: Iterable[tuple[Decimal, bool]]) -> bool:
+    """Return whether a literal is one of the numbers, each of which may be a percentage."""
+    if not _DIGITS.fullmatch(literal):
+        return False
+    return any(Decimal(literal) in (one, one / 100 if percent else one) for one, percent in numbers)
+
+
+_DIGITS = re.compile(r"\d+(?:\.\d+)?")
 _PRONOUN = re.compile(r"(?<!exactly )(?<!precisely )\bone (?=that|who|which|with)")
 _WITH_UNIT = re.compile(r"\d (\w*(?:hour|minute|day|week|month|year)s?|k\w{1,2})\b")
 
@@ -281,29 +299,39 @@ def _connected(text: str, tree: Node | None) -> str:
     """Answer whether both of two conditions must hold, or whether one is enough."""
     if type(tree).__name__ == "Case" and len(tree.args["ifs"]) == 1:
         tree = tree.args["ifs"][0].this.unnest()
-    kind, both = type(tree).__name__, bool(_BOTH.search(text))
-    if kind not in ("And", "Or") or both == bool(_ONE.search(text)):
+    kind, both, one = type(tree).__name__, bool(_BOTH.search(text)), bool(_ONE.search(text))
+    if kind not in ("And", "Or") or not (both or one):
         return ""
-    inner = {type(node).__name__ for part in _flat(tree, {kind}) for node in part.walk()}
-    return "" if inner & {"And", "Or"} else _yes((kind == "And") == both)
+    if {type(node).__name__ for part in _flat(tree, {kind}) for node in part.walk()} & {"And", "Or"}:
+        return ""
+    if both == one:
+        return "All of them must hold" if kind == "And" else "One of them is enough"
+    return _yes((kind == "And") == both)
 
 
 def _of_values(asked: Question, tree: Node, own: frozenset[str]) -> str:
     """Answer whether a value that the point mentions is in or out, and whether the values are all."""
-    spaced, named, listed = f" {' '.join(map(stem, words(asked.text)))} ", set[bool](), list[Node]()
+    said, named, listed = list(map(stem, words(asked.text))), list[bool](), list[Node]()
     for node in tree.walk():
         if (kind := type(node).__name__) not in ("EQ", "NEQ", "In", "Like"):
             continue
         keeps = kind != "NEQ" and not node.args.get("negate") and type(node.parent).__name__ != "Not"
         values = [one for one in node.expressions or [node.expression] if type(one).__name__ == "Literal"]
         listed += values if keeps else []
-        said = (" ".join(map(stem, words(clean(value.name)))) for value in values if value.is_string)
-        named |= {keeps for value in said if value and f" {value} " in spaced}
-    numbers = {number for number, _ in numbers_in(asked.text)}
-    if type(tree).__name__ in ("EQ", "In") and _ONLY.search(asked.text) and numbers <= {len(listed)}:
-        return "Yes" if set(asked.content) - GENERIC_STEMS - _OTHERS <= own else ""
+        for value in values:
+            flag = not value.is_string and value.name in ("0", "1") and type(node.this).__name__ == "Column"
+            name = list(map(stem, words(clean(split_words(node.this.name) if flag else value.name))))
+            if name and f" {' '.join(name)} " in f" {' '.join(said)} " and (flag or value.is_string):
+                named.append(keeps if value.name != "0" else not keeps)
+    numbers, only = {number for number, _ in numbers_in(asked.text)}, _ONLY.search(asked.text)
+    if type(tree).__name__ in ("EQ", "In") and only and numbers <= {len(listed)}:
+        if len(named) == len(listed) or (
+            only["those"] and set(asked.content) - GENERIC_STEMS - _OTHERS <= own
+        ):
+            return "Yes"
+        return ""
     wanted = _wanted(asked.text)
-    return "" if wanted is None or len(named) != 1 else _yes(wanted == named.pop())
+    return "" if wanted is None or len(set(named)) != 1 else _yes(wanted == named[0])
 
 
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
@@ -315,10 +343,10 @@ def _in_other_words(text: str, sql: str, brief: Brief) -> str:
     words_of = clean(in_words(sql, brief).text)
     own = _stems(words_of)
     if match := _UNIT.search(text):
-        if match["how"] in ("per", "each", "by"):
-            own = _stems(" ".join(re.findall(r"(?<=\bper )\w+|\b\w+ly\b", words_of)))
-        unit, others = stem(match["unit"]), own & _TIMES
-        return _yes(unit in others) if unit in _TIMES and others else ""
+        per = match["how"] not in ("in", "a")
+        units = _stems(" ".join(re.findall(r"(?<=\bper )\w+", words_of))) if per else own & _TIMES
+        unit = stem(match["unit"])
+        return _yes(unit in units) if units and (per or unit in _TIMES) else ""
     match = _CONTRAST.match(text)
     if match is None or _UNSURE.search(match["this"]):
         return ""
