@@ -190,7 +190,8 @@ class Conversation:
         else:
             others = [one for one in points if not new.isdisjoint(stems_in(one.target))]
         factors = {one: _FAR for one in found if "output" in one.main_kinds}
-        close = others or [*told_now, *linked(told, self.brief)] * bool(_REFERS.search(asked.text))
+        refers = _REFERS.search(asked.text) is not None and not _NEW.match(asked.text)
+        close = others or [*told_now, *linked(told, self.brief)] * refers
         return factors | dict.fromkeys(close, _CLOSE)
 
     def _told_last(self, asked: Question) -> Choice:

@@ -22,7 +22,7 @@ from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._gold_parts import bare_text, has_snippet
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, NUMBERS, clean, content_words, stem, words
 
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
@@ -161,7 +161,8 @@ _EDGE = re.compile(
     rf"\b(?:inclusive|exclusive|strictly)\b|\b{_LIMIT} itself\b"
     rf"|\b(?:at|on) (?:(?:that|this) \w+|(?:the )?(?:\w+ )?{_LIMIT})\b"
 )
-_EXACT = re.compile(r"\b(?:exactly|precisely)\b|\d itself\b")
+_EXACT = re.compile(rf"\b(?:exactly|precisely) (?:\d|{'|'.join(NUMBERS.values())}|on(?:c?e)\b)|\d itself\b")
+_ENQUIRES = re.compile(r"^(?:\w+\W+){0,3}(?:what|which|how|when|why)\b(?! about)")
 _RELATES = re.compile(
     r"\b(?:than|least|most|above|below|over|under|up to|or (?:more|less|fewer|later|earlier)|mean\w*)\b"
 )
@@ -171,7 +172,7 @@ _OUT = re.compile(
 )
 _IN = re.compile(
     r"\b(?:in(?= or\b|\W*$)|inclu\w+|(?<!the )(?<!a )counts?|counted|qualif\w+|enough|suffic\w+|too|also|as well"
-    r"|belongs?|pass(?:es)?|meets?|makes? it)\b"
+    r"|still (?!fine|ok|okay|good|all|on)\w+|belongs?|pass(?:es)?|meets?|makes? it)\b"
 )
 _IS_IN = re.compile(r"\d.*?\b(?:is|are|be|counts? as|makes?)\b(?P<what>.+)$")
 _BOTH = re.compile(
@@ -198,7 +199,7 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
     """
     sql, text = "".join(told.granted()[:1]), _PRONOUN.sub("", asked.text)
     tree = parse_fragment(sql) if len(told.granted()) == 1 else None
-    if tree is None or (numbers_in(text) and mentions_another(text, sql, brief)):
+    if tree is None or _ENQUIRES.search(text) or (numbers_in(text) and mentions_another(text, sql, brief)):
         return ""
     rows, own = not _is_turned(tree), _stems(in_words(sql, brief).text)
     return (
