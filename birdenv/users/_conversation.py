@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
-from birdenv.users._told import ORDINALS, asks_for_input, confirmed, is_part, linked, part_asked_for
+from birdenv.users._told import (
+    ORDINALS,
+    PART_STEMS,
+    confirmed,
+    is_part,
+    linked,
+    part_asked_for,
+    says,
+    without_courtesy,
+)
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -34,11 +43,6 @@ from birdenv.users.understanding._word_forms import (
     words,
 )
 
-_REFERS = re.compile(
-    r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
-    r"|\b(?:it|its|that|this|they|those|these|them|the same|exactly|again|once more"
-    r"|both|either|one of|inclu\w+|strictly|at (?:least|most)|or (?:more|less)|(?:more|less) than|above|below)\b"
-)
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
@@ -95,7 +99,7 @@ class Conversation:
         told = [part.choice for part in answered if part.choice is not None and part.choice.tells]
         self._last = [one for one in told if not is_part(one)] or self._last
         texts = {part.text for part in answered}
-        told = _targets(self._last)
+        told = {choice.target for choice in self._last}
         self.waiting = [
             one for one in waiting if one.text not in texts and not (one.choice and one.choice.target in told)
         ]
@@ -132,8 +136,7 @@ class Conversation:
         asked, choice = part.asked or take_apart(part.text), part.choice
         if choice is None or choice is NEVER or not (self.told or self._last):
             return Part(part.text, choice, asked)
-        text = _COURTESY.sub("", asked.text)
-        if text != asked.text and text:
+        if text := without_courtesy(asked):
             asked = take_apart(text)
             rest = understand(self.brief, asked)
             choice = max(rest, choice, key=lambda one: (one.tells, one.share))
@@ -147,51 +150,50 @@ class Conversation:
         probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
         and is about the last answer.
         """
-        told = self._told_last(asked)
+        told, said = self._told_last(asked), says(asked)
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
-        named = choice.target in _targets(named_points(self.brief, asked))
-        means = _YOU_MEAN.match(asked.text) and not named
-        likely = choice.items and (named or not _INFERS.match(asked.text))
-        sure = choice.tells and choice.share >= (_LIKELY if likely else SURE) and not means
+        named = choice.target in {one.target for one in named_points(self.brief, asked)}
+        repeats = "repeats" in said and not named
+        least = _LIKELY if choice.items and (named or "infers" not in said) else SURE
+        sure = choice.tells and choice.share >= least and not repeats
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
-        if sure and not rest <= _OF_PARTS and not same:
+        if sure and not same and not rest <= PART_STEMS:
             return choice
         if part := part_asked_for(asked, told, self.brief):
             return part
         for one in (told, *reversed(self.told)):
             if confirmed(asked, one, self.brief):
                 return one
-        if sure or means:
-            return told if means else choice
-        ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told))
-        if ranked.tells or not (asked.guesses or _REFERS.search(asked.text)):
+        if sure or repeats:
+            return choice if sure else told
+        ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told, said))
+        if ranked.tells or not (asked.guesses or "refers" in said):
             return ranked if ranked.tells else choice
-        again = not rest or (choice.call == "unclear" and not _NEW.match(asked.text))
-        return told if again and not _REMAINING.search(asked.text) else choice
+        again = not rest or (choice.call == "unclear" and "new" not in said)
+        return told if again and "remaining" not in said else choice
 
-    def _favoured(self, asked: Question, told: Choice) -> dict[Candidate, float]:
+    def _favoured(self, asked: Question, told: Choice, said: Set[str]) -> dict[Candidate, float]:
         """Return factors for the odds of the candidates, for a question that refers to the last answer.
 
         If the question has a word that occurs in another term and not in the last answer, it rather is about
-        this term.
+        this term. The list of columns is less probable than it seems.
         """
-        own = {*self._stems_of(told), *stems_in(told.target)}
         found = index_of(self.brief).candidates
-        new = set(asked.content) - own
-        points = [one for one in found if one.items]
-        told_now = [one for one in found if one.target == told.target != ""]
-        if _REMAINING.search(asked.text):
-            before = _targets(self.told)
-            others = [one for one in points if one.target not in before]
-        else:
-            others = [one for one in points if not new.isdisjoint(stems_in(one.target))]
+        before = {one.target for one in self.told} if "remaining" in said else {told.target}
+        new = set(asked.content).difference(self._stems_of(told), stems_in(told.target))
+        close = [
+            one
+            for one in found
+            if one.items and one.target not in before
+            if "remaining" in said or not new.isdisjoint(stems_in(one.target))
+        ]
+        if not close and "refers" in said and "new" not in said:
+            close = [*(one for one in found if one.target == told.target != ""), *linked(told, self.brief)]
         factors = {one: _FAR for one in found if "output" in one.main_kinds}
-        refers = _REFERS.search(asked.text) is not None and not _NEW.match(asked.text)
-        close = others or [*told_now, *linked(told, self.brief)] * refers
         return factors | dict.fromkeys(close, _CLOSE)
 
     def _told_last(self, asked: Question) -> Choice:
@@ -221,34 +223,6 @@ def _lists(choice: Choice) -> bool:
 
 _CLOSE, _FAR = 8.0, 0.05
 """The factors for the odds of what the last answer was about, and of the list of columns."""
-
-_OF_PARTS = frozenset(
-    map(
-        stem,
-        """all alone both component denominator divide divisor enough exact exactly factor half inclusive itself numerator once
-        operand out piece precisely step strictly suffices sufficient summand together""".split(),
-    )
-)
-"""Words in questions about a part or the bound of a point, which name nothing of a request."""
-
-
-def _targets(choices: Iterable[Choice]) -> set[str]:
-    return {choice.target for choice in choices}
-
-
-_INFERS = re.compile(r"^so\b")
-_YOU_MEAN = re.compile(r"^(?:so )?(?:do |did )?you (?:do |did )?mean\b")
-_REMAINING = re.compile(r"\b(?:remaining|others?|rest|left(?! out)|that leaves|latter)\b")
-
-_NEW = re.compile(r"^and (?:\w+ )?(?:how|what|which|who|when|where)\b")
-"""Begins a question about something new."""
-
-_COURTESY = re.compile(
-    r"^(?:(?:many |ok,? |great,? |perfect,? )*(?:thanks|thank you|great|perfect|ok|okay|understood|fine|good|got it|i see)"
-    r"\b[^.?!:]*[.!] |(?:just )?(?:to|so i|let me) (?:\w+ )?(?:confirm|check|make sure|be (?:sure|clear))\b[^,:]{0,20}[,:] "
-    r"|(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] )+"
-)
-"""What stands before a follow-up: thanks, "just to confirm," or a reminder such as "You said 40 seats:"."""
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
