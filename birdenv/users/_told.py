@@ -135,7 +135,8 @@ def _operands(tree: Node | None, kinds: set[str]) -> Iterator[Node]:
 
 
 def _flat(node: Node, family: set[str]) -> Iterator[Node]:
-    for child in (node.this.unnest(), node.expression.unnest()):
+    for child in (node.this, node.expression):
+        child = child.unnest() if type(child).__name__ == "Paren" else child
         if type(child).__name__ in family:
             yield from _flat(child, family)
         elif child.sql() != "1.0":
@@ -162,6 +163,7 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
         (rows and _of_number(text, tree, said, wanted, _stems(told.target), own))
         or _of_connection(_body(sql), said)
         or (rows and _of_values(asked, tree, said, wanted, own))
+        or _of_unit(text, own)
         or _of_contrast(text, sql, own)
         or ""
     )
@@ -288,6 +290,14 @@ def _of_values(asked: Question, tree: Node, said: set[str], wanted: bool | None,
     return "" if wanted is None or len(set(named)) != 1 else _yes(wanted == named[0])
 
 
+def _of_unit(text: str, own: frozenset[str]) -> str:
+    """Answer "is that in hours?"."""
+    match, units = _UNIT.match(text), own & _TIMES
+    return _yes(stem(match[1]) in units) if match and units and stem(match[1]) in _TIMES else ""
+
+
+_UNIT = re.compile(r"(?:and |so )?(?:is|are) (?:it|that|this|those|they) (?:\w+ )?in (\w+)\W*$")
+_TIMES = frozenset(map(stem, "minute min hour day week month year".split()))
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
 _CONTRAST = re.compile(r"^(.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) (.+)$")
 _UNSURE = re.compile(r"\b(?:divid\w+|minus|plus|times|less|over|per|not|no|without)\b|n't\b")
