@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
 from birdenv.users._told import (
+    LIST_STEMS,
     ORDINALS,
     PART_STEMS,
     confirmed,
@@ -47,20 +48,6 @@ _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
     r"|^\W*(?:(?:and|now|then|next|what about|how about),? )?\W?(?:(?P<alone>\d{1,3})|(?P<letter>[a-e]))\W*$"
-)
-_OTHERS = re.compile(
-    r"\b(?:others?|latter|next|remaining|rest|left|unanswered|outstanding|missed|skipped|go on|go ahead"
-    r"|continue|carry on|keep going)\b"
-    r"|\bonly (?:\w+ )?(?:answered|told|replied|one|two|some|half)\b"
-    r"|\b(?:two|three|all|both) of (?:them|my)\b"
-)
-_OF_LISTS = frozenset(
-    map(
-        stem,
-        """again ahead another answer aren both carry continue didn don fifth forgot four fourth go haven isn
-        item keep last latter left less list miss missed next no nr other outstanding point q question
-        remain repeat reply rest second sixth skip t third three two unanswered wasn yet""".split(),
-    )
 )
 
 
@@ -120,11 +107,11 @@ class Conversation:
             return []
         text = clean(message)
         telling = content_words(words(_PLACE.sub(" ", text)))
-        if not set(map(stem, telling)) <= GENERIC_STEMS | _OF_LISTS:
+        if not set(map(stem, telling)) <= GENERIC_STEMS | LIST_STEMS:
             return []
         places = list(dict.fromkeys(_places(text, len(self.asked))))
         parts = [self.asked[place] for place in places if place < len(self.asked)]
-        if not parts and (places or _OTHERS.search(text)):
+        if not parts and (places or "other questions" in says(text)):
             parts = self.waiting or [Part(message, Choice("unclear"))]
         return [
             one if one.choice else Part(one.text, understand(self.brief, take_apart(one.text)))
@@ -150,7 +137,7 @@ class Conversation:
         probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
         and is about the last answer.
         """
-        told, said = self._told_last(asked), says(asked)
+        told, said = self._told_last(asked), says(asked.text)
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if _lists(choice) and not asks_for_output(asked.said):
@@ -252,16 +239,6 @@ def ordinal(place: int) -> str:
     return ORDINALS[place]
 
 
-_KEEPS = re.compile(
-    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
-    r"|here as well)\b"
-)
-_DROPS = re.compile(
-    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
-    r"|now (?:also|too)|too|also the|every|all)\b"
-)
-
-
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """Return "Yes" or "No" if a question asks whether a condition from the first request still holds.
 
@@ -270,8 +247,8 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
-    if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
+    keeps, drops = "keeps" in (said := says(asked.text)), "drops" in said
+    if keeps == drops or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
     said = set(asked.content) - GENERIC_STEMS
     subjects = subject_stems(brief)
@@ -286,7 +263,7 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
         return ""
     if not still and choice.answer != NO_RESTRICTION:
         return ""
-    return "Yes" if still == bool(keeps) else "No"
+    return "Yes" if still == keeps else "No"
 
 
 def _telling(term: str) -> frozenset[str]:

@@ -44,6 +44,9 @@ _GROUPS = read_phrases(__package__, "follow_ups.txt")
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
+LIST_STEMS = frozenset(map(stem, _GROUPS.pop("list words").split()))
+"""Words that refer to the questions in a list."""
+
 _BEFORE = re.compile(_GROUPS.pop("before"))
 
 
@@ -53,10 +56,10 @@ def without_courtesy(asked: Question) -> str:
     return text if text != asked.text else ""
 
 
-def says(asked: Question) -> set[str]:
-    """Return the groups in `follow_ups.txt` that have a phrase in a question."""
-    text = " ".join(words(asked.text))
-    return {name for name, pattern in _patterns().items() if pattern.search(text)}
+def says(text: str) -> set[str]:
+    """Return the groups in `follow_ups.txt` that have a phrase in a cleaned text."""
+    spaced = " ".join(words(text))
+    return {name for name, pattern in _patterns().items() if pattern.search(spaced)}
 
 
 @cache
@@ -69,7 +72,7 @@ def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None
 
     If another candidate defines the part, the choice is this candidate.
     """
-    said, place = says(asked), _PLACE.search(asked.text)
+    said, place = says(asked.text), _PLACE.search(asked.text)
     if len(told.granted()) != 1:
         return None
     if place or said & {"divisor", "dividend"}:
@@ -152,7 +155,7 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    sql, text, said = "".join(told.granted()[:1]), _PRONOUN.sub("", asked.text), says(asked)
+    sql, text, said = "".join(told.granted()[:1]), _PRONOUN.sub("", asked.text), says(asked.text)
     tree = parse_fragment(sql) if len(told.granted()) == 1 else None
     if tree is None or "enquiry" in said or (numbers_in(text) and mentions_another(text, sql, brief)):
         return ""
