@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
 from birdenv.users._told import (
@@ -30,7 +30,7 @@ from birdenv.users.understanding import (
 )
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, understand_one
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
@@ -83,8 +83,8 @@ class Conversation:
             elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
                 self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
-        told = [part.choice for part in answered if part.choice is not None and part.choice.tells]
-        self._last = [one for one in told if not is_part(one)] or self._last
+        told_now = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        self._last = [one for one in told_now if not is_part(one)] or self._last
         texts = {part.text for part in answered}
         told = {choice.target for choice in self._last}
         self.waiting = [
@@ -157,7 +157,7 @@ class Conversation:
                 return one
         if sure or repeats:
             return choice if sure else told
-        ranked = understand_one(self.brief, asked, favoured=self._favoured(asked, told, said))
+        ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
         if ranked.tells or not (asked.guesses or "refers" in said):
             return ranked if ranked.tells else choice
         again = not rest or (choice.call == "unclear" and "new" not in said)
@@ -247,7 +247,8 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    keeps, drops = "keeps" in (said := says(asked.text)), "drops" in said
+    phrases = says(asked.text)
+    keeps, drops = "keeps" in phrases, "drops" in phrases
     if keeps == drops or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
     said = set(asked.content) - GENERIC_STEMS

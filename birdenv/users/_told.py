@@ -8,16 +8,17 @@ something follows from the point ("does exactly 10 count?", "so damaged ones are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from operator import ge, gt, le, lt
-from typing import Any
+from typing import Any, TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users._proposal import CHOICE, mentions_another, numbers_in, verdict
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
+from birdenv.users.sql_in_words._words import kind_of, node_class
 from birdenv.users.understanding import Choice, take_apart
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
@@ -25,7 +26,7 @@ from birdenv.users.understanding._gold_parts import bare_text, has_snippet
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import any_of, read_phrases
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
 
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
@@ -37,6 +38,9 @@ _PLACE = re.compile(
     r"|operand|ingredient|criterion|half|step|number|case|addend)\b(?! of my)"
 )
 _FAMILIES = ({"And"}, {"Or"}, {"Add", "Sub"}, {"Mul", "Div"})
+Value: TypeAlias = Decimal | str
+"""A number, or a date or time as text."""
+
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"GT": gt, "GTE": ge, "LT": lt, "LTE": le}
 
 
@@ -98,49 +102,47 @@ def linked(told: Choice, brief: Brief) -> list[Candidate]:
     """Return the candidates that define a name in a told point, or whose SQL is a part of it."""
     own = {bare_text(sql) for sql in told.granted()}
     names = set[str]().union(*map(_names, told.granted()))
-    found = (one for one in index_of(brief).candidates if one.group != "non_critical" and len(one.sql) == 1)
     return [
         one
-        for one in found
-        if bare_text(one.sql[0]) not in own
-        and (_alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0])))
+        for one in index_of(brief).candidates
+        if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
+        if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
     ]
 
 
 def _alias(sql: str) -> str | None:
-    tree = parse_fragment(sql)
-    return tree.alias.lower() if type(tree).__name__ == "Alias" else None
+    tree: Node = parse_fragment(sql)
+    return tree.alias.lower() if kind_of(tree) == "Alias" else None
 
 
-def _body(sql: str) -> Node | None:
-    """Return the condition or formula in a snippet, without an alias and brackets."""
-    tree = parse_fragment(sql)
-    if type(tree).__name__ == "Select":
+def _body(sql: str) -> Node:
+    """Return the condition or formula in a snippet, without an alias and brackets; None if there is none."""
+    tree: Node = parse_fragment(sql)
+    if kind_of(tree) == "Select":
         tree = tree.args.get("where") or tree.args.get("having") or tree
-    while type(tree).__name__ in ("Alias", "Paren", "Where", "Having"):
+    while kind_of(tree) in ("Alias", "Paren", "Where", "Having"):
         tree = tree.this
     return tree
 
 
 def _names(sql: str) -> set[str]:
     tree = _body(sql)
-    found = tree.walk() if tree is not None else ()
-    return {node.name.lower() for node in found if type(node).__name__ == "Column"}
+    return {node.name.lower() for node in tree.find_all(node_class("Column"))} if tree is not None else set()
 
 
-def _operands(tree: Node | None, kinds: set[str]) -> Iterator[Node]:
+def _operands(tree: Node, kinds: set[str]) -> Iterator[Node]:
     """Yield the operands of the outermost operator of a tree; of the given kinds if there are any."""
     for node in tree.bfs() if tree is not None else ():
-        family = next((one for one in _FAMILIES if type(node).__name__ in one), set())
-        if type(node).__name__ in (kinds or family):
+        family = next((one for one in _FAMILIES if kind_of(node) in one), set())
+        if kind_of(node) in (kinds or family):
             yield from _flat(node, set() if kinds else family)
             return
 
 
 def _flat(node: Node, family: set[str]) -> Iterator[Node]:
     for child in (node.this, node.expression):
-        child = child.unnest() if type(child).__name__ == "Paren" else child
-        if type(child).__name__ in family:
+        child = child.unnest() if kind_of(child) == "Paren" else child
+        if kind_of(child) in family:
             yield from _flat(child, family)
         elif child.sql() != "1.0":
             yield child
@@ -161,18 +163,23 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
         return ""
     own = _stems(in_words(sql, brief).text)
     wanted = None if CHOICE.search(text) or not said & {"in", "out"} else "out" not in said
-    rows = not _is_turned(tree)
+    after = _stems(re.split(r"\d", text)[-1]) & (_stems(told.target) - GENERIC_STEMS)
+    if after and wanted is None and not CHOICE.search(text) and numbers_in(text):
+        wanted = True  # "so 3 days is late?"
+    values = _values(text, months=stem("month") in own)
+    contrast = _CONTRAST.match(text)
     return (
-        (rows and _of_number(text, tree, said, wanted, _stems(told.target), own))
-        or _of_connection(_body(sql), said)
-        or (rows and _of_values(asked, tree, said, wanted, own))
-        or _of_unit(text, own)
-        or _of_contrast(text, sql, own)
-        or ""
+        (not _has_unit(text, own) and not _is_turned(tree) and _of_number(values, tree, said, wanted))
+        or _of_conditions(_body(sql), said)
+        or (not _is_turned(tree) and _of_values(asked, tree, said, wanted, own))
+        or (verdict(take_apart(f"is it {contrast[1]}"), [sql]) if contrast else "")
     )
 
 
 _PRONOUN = re.compile(r"(?<!exactly )(?<!precisely )\bone (?=that|who|which|with)")
+_CONTRAST = re.compile(
+    r"^(?:do )?(?:you mean )?(.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) "
+)
 
 
 def _yes(agrees: bool) -> str:
@@ -181,54 +188,50 @@ def _yes(agrees: bool) -> str:
 
 def _is_turned(tree: Node) -> bool:
     """Return whether a condition in a tree restricts nothing by itself: it picks a value, or is negated."""
-    for node in tree.walk():
-        if type(node).__name__ == "Not":
-            inner = node.this.unnest()
-            if type(inner).__name__ not in ("In", "Like", "Is") or inner.args.get("query"):
-                return True
-        elif type(node).__name__ == "Case":
-            rest = node.args.get("default")
+    for node in tree.find_all(node_class("Not"), node_class("Case")):
+        inner, rest = node.this and node.this.unnest(), node.args.get("default")
+        if kind_of(node) == "Case":
             if len(node.args["ifs"]) > 1 or (rest is not None and rest.sql() not in ("0", "NULL")):
                 return True
+        elif kind_of(inner) not in ("In", "Like", "Is") or inner.args.get("query"):
+            return True
     return False
 
 
-def _of_number(
-    text: str, tree: Node, said: set[str], wanted: bool | None, term: frozenset[str], own: frozenset[str]
-) -> str:
+def _of_number(values: Sequence[Value], tree: Node, said: Set[str], wanted: bool | None) -> str:
     """Answer whether the number or date in a question, or a value equal to the only bound, is in."""
     ranges = list(_ranges(tree))
-    values, after = _values(text, months=stem("month") in own), re.split(r"\d", text)[-1]
-    if wanted is None and values and not CHOICE.search(text) and _stems(after) & (term - GENERIC_STEMS):
-        wanted = True  # "so 3 days is late?"
     if not values and "edge" in said and len(ranges) == 1 == len(ranges[0]):
         values = [_value(ranges[0][0][1])]
-    elif not ("exact" in said or (wanted is not None and "bound" not in said)) or _has_unit(text, own):
+    elif "exact" not in said and (wanted is None or "bound" in said):
         return ""
     if len(ranges) > 1:
         ranges = [one for one in ranges if any(_value(name) in values for _, name in one)]
     if len(values) != 1 or len(ranges) != 1:
         return ""
-    at = [name for _, name in ranges[0] if _value(name) == values[0]]
     if any(type(_value(name)) is not type(values[0]) for _, name in ranges[0]):
         return ""
     holds = all(compare(values[0], _value(name)) for compare, name in ranges[0])
-    fact = f"{at[0]} itself is {'' if holds else 'not '}included" if at else ""
-    return ". ".join(filter(None, ["" if wanted is None else _yes(wanted == holds), fact]))
+    answer = "" if wanted is None else _yes(wanted == holds)
+    at = [
+        f"{name} itself is {'' if holds else 'not '}included"
+        for _, name in ranges[0]
+        if _value(name) == values[0]
+    ]
+    return ". ".join(filter(None, [answer, *at]))
 
 
 def _ranges(tree: Node) -> Iterator[list[tuple[Callable[[Any, Any], bool], str]]]:
     """Yield what is compared with literals: for each end of a range, the comparison and the literal."""
-    for node in tree.walk():
-        kind = type(node).__name__
-        ends = [(_COMPARISONS[kind], node.expression)] if kind in _COMPARISONS else []
-        if kind == "Between":
+    for node in tree.find_all(*map(node_class, [*_COMPARISONS, "Between"])):
+        ends = [(_COMPARISONS.get(kind_of(node), ge), node.expression)]
+        if kind_of(node) == "Between":
             ends = [(ge, node.args["low"]), (le, node.args["high"])]
-        if ends and all(type(end).__name__ == "Literal" for _, end in ends):
+        if all(kind_of(end) == "Literal" for _, end in ends):
             yield [(compare, end.name) for compare, end in ends]
 
 
-def _value(literal: str) -> Decimal | str:
+def _value(literal: str) -> Value:
     return Decimal(literal) if re.fullmatch(r"\d+(?:\.\d+)?", literal) else literal
 
 
@@ -238,7 +241,7 @@ _DATE = re.compile(
 )
 
 
-def _values(text: str, *, months: bool) -> list[Decimal | str]:
+def _values(text: str, *, months: bool) -> Sequence[Value]:
     """Return the dates, times and numbers in a question. A month is a number if the point is about months."""
 
     def spelt(match: re.Match[str]) -> str:
@@ -260,60 +263,34 @@ def _has_unit(text: str, own: frozenset[str]) -> bool:
     return unit is not None and stem(unit[1]) not in own
 
 
-def _of_connection(tree: Node | None, said: set[str]) -> str:
+def _of_conditions(tree: Node, said: Set[str]) -> str:
     """Answer whether all conditions of a point must hold, or whether one is enough."""
-    if type(tree).__name__ == "Case" and len(tree.args["ifs"]) == 1:
+    if kind_of(tree) == "Case" and len(tree.args["ifs"]) == 1:
         tree = tree.args["ifs"][0].this.unnest()
-    kind = type(tree).__name__
+    kind = kind_of(tree)
     if kind not in ("And", "Or") or not said & {"both", "one"}:
         return ""
-    if {type(node).__name__ for part in _flat(tree, {kind}) for node in part.walk()} & {"And", "Or"}:
+    if {kind_of(node) for part in _flat(tree, {kind}) for node in part.walk()} & {"And", "Or"}:
         return ""
     if {"both", "one"} <= said:
         return "All of them must hold" if kind == "And" else "One of them is enough"
     return _yes((kind == "And") == ("both" in said))
 
 
-def _of_values(asked: Question, tree: Node, said: set[str], wanted: bool | None, own: frozenset[str]) -> str:
+def _of_values(asked: Question, tree: Node, said: Set[str], wanted: bool | None, own: frozenset[str]) -> str:
     """Answer whether a value that the point mentions is in or out, and whether the values are all."""
     spaced, named, listed = f" {' '.join(map(stem, words(asked.text)))} ", list[bool](), 0
-    for node in tree.walk():
-        if (kind := type(node).__name__) not in ("EQ", "NEQ", "In", "Like"):
-            continue
-        keeps = kind != "NEQ" and not node.args.get("negate") and type(node.parent).__name__ != "Not"
-        values = [one for one in node.expressions or [node.expression] if type(one).__name__ == "Literal"]
+    for node in tree.find_all(*map(node_class, ("EQ", "NEQ", "In", "Like"))):
+        keeps = kind_of(node) != "NEQ" and not node.args.get("negate") and kind_of(node.parent) != "Not"
+        values = [one for one in node.expressions or [node.expression] if kind_of(one) == "Literal"]
         listed += len(values) * keeps
-        for value in values:
-            name = " ".join(map(stem, words(clean(value.name))))
-            named += [keeps] * (value.is_string and bool(name) and f" {name} " in spaced)
-    if "only" in said and type(tree).__name__ in ("EQ", "In"):
+        names = [" ".join(map(stem, words(clean(one.name)))) for one in values if one.is_string]
+        named += [keeps for name in names if name and f" {name} " in spaced]
+    if "only" in said and kind_of(tree) in ("EQ", "In"):
         counted = {number for number, _ in numbers_in(asked.text)} <= {listed}
         those = "only those" in said and set(asked.content) - GENERIC_STEMS - _OTHERS <= own
         return "Yes" if counted and (len(named) == listed or those) else ""
     return "" if wanted is None or len(set(named)) != 1 else _yes(wanted == named[0])
 
 
-def _of_unit(text: str, own: frozenset[str]) -> str:
-    """Answer "is that in hours?"."""
-    match, units = _UNIT.match(text), own & _TIMES
-    return _yes(stem(match[1]) in units) if match and units and stem(match[1]) in _TIMES else ""
-
-
-_UNIT = re.compile(r"(?:and |so )?(?:is|are) (?:it|that|this|those|they) (?:\w+ )?in (\w+)\W*$")
-_TIMES = frozenset(map(stem, "minute min hour day week month year".split()))
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
-_CONTRAST = re.compile(r"^(.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) (.+)$")
-_UNSURE = re.compile(r"\b(?:divid\w+|minus|plus|times|less|over|per|not|no|without)\b|n't\b")
-
-
-def _of_contrast(text: str, sql: str, own: frozenset[str]) -> str:
-    """Answer "you mean A and not B?"."""
-    match = _CONTRAST.match(text)
-    if match is None or _UNSURE.search(match[1]):
-        return ""
-    if numbers_in(match[1]):
-        return verdict(take_apart(f"is it {match[1]}"), [sql])
-    this, that = (set(map(stem, content_words(words(one)))) - GENERIC_STEMS for one in match.groups())
-    if this and this <= own and that.isdisjoint(own):
-        return "Yes"
-    return "No" if that and that - this <= own and this.isdisjoint(own) else ""

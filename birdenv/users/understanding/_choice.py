@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from operator import mul
 
@@ -81,16 +80,8 @@ NEVER = Choice("unanswerable")
 """Refused without a look at the ranking: SQL, secrets, or everything is asked for."""
 
 
-def understand_one(
-    brief: Brief,
-    asked: Question,
-    weights: Weights | None = None,
-    favoured: Mapping[Candidate, float] | None = None,
-) -> Choice:
-    """Decide what one question is about. By default, the weights that ship with the package are used.
-
-    `favoured` are factors for the odds of candidates that the conversation makes more or less probable.
-    """
+def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
+    """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
@@ -104,7 +95,7 @@ def understand_one(
             return NEVER
     if named is not None and not doubtful:
         return choice_of(named)
-    return choose(index, asked, weights or load_weights(), doubtful, favoured)
+    return choose(index, asked, weights or load_weights(), doubtful)
 
 
 _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
@@ -158,13 +149,7 @@ def _without_names(index: Index, asked: Question) -> Said:
     return Said.of(asked.spaced.replace(f" {longest} ", " ").strip()) if longest else asked.said
 
 
-def choose(
-    index: Index,
-    asked: Question,
-    weights: Weights,
-    doubtful: bool = False,
-    favoured: Mapping[Candidate, float] | None = None,
-) -> Choice:
+def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
     """Choose the reply with the lowest expected cost.
 
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
@@ -173,16 +158,12 @@ def choose(
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
-    if favoured:
-        factors = [*(favoured.get(one, 1.0) for one in index.candidates), 1.0, 1.0]
-        odds = list(map(mul, shares, factors))
+    if asked.favoured:
+        odds = [*map(mul, shares, (asked.favoured.get(one, 1.0) for one in index.candidates)), *shares[-2:]]
         shares = [round(one / sum(odds), 6) for one in odds]
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
-    if favoured and best >= 0:
-        twins = (one.same == index.candidates[best].same for one in index.candidates)
-        told = round(sum(share for share, twin in zip(shares, twins, strict=False) if twin), 6)
     if doubtful and told < _SURE_AGAINST_DOUBTS:
         return REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
@@ -195,7 +176,7 @@ def choose(
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
-    if favoured:
+    if asked.favoured:
         return UNCLEAR
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
