@@ -30,7 +30,7 @@ from birdenv.users.understanding import (
 )
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, choice_of
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
@@ -170,13 +170,15 @@ class Conversation:
         this term. The list of columns is less probable than it seems.
         """
         found = index_of(self.brief).candidates
-        before = {one.target for one in self.told} if "remaining" in said else {told.target}
+        remaining = "remaining" in said
+        before = {one.target for one in self.told} if remaining else {told.target}
         new = set(asked.content).difference(self._stems_of(told), stems_in(told.target))
         close = [
             one
             for one in found
             if one.items and one.target not in before
-            if "remaining" in said or not new.isdisjoint(stems_in(one.target))
+            if not new.isdisjoint(stems_in(one.target))
+            or (remaining and not new.difference(GENERIC_STEMS).isdisjoint(self._stems_of(choice_of(one))))
         ]
         if not close and "refers" in said and "new" not in said:
             close = [*(one for one in found if one.target == told.target != ""), *linked(told, self.brief)]

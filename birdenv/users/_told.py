@@ -176,7 +176,9 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
     )
 
 
-_PRONOUN = re.compile(r"(?<!exactly )(?<!precisely )\bone (?=that|who|which|with)")
+_PRONOUN = re.compile(
+    r"(?<!exactly )(?<!precisely )(?<!least )(?<!only )(?<!just )\bone\b(?! (?:is )?(?:enough|count|suffic))"
+)
 _CONTRAST = re.compile(
     r"^(?:do )?(?:you mean )?(.+?)(?:,? (?:and|but) not|,? rather than|,? instead of|, not) "
 )
@@ -250,6 +252,8 @@ def _values(text: str, *, months: bool) -> Sequence[Value]:
             return f"{match['year']}-{month}-{match['day']:0>2}"
         return month if months and not match["year"] else match[0]
 
+    if re.search(r"(?<!\w)-\d|\bminus\b", text):
+        return []
     text = _DATE.sub(spelt, text).replace("twice", "2").replace(" once", " 1")
     dates = re.findall(r"\d{4}-\d\d-\d\d|\b\d\d:\d\d", text)
     return dates or [
