@@ -86,7 +86,9 @@ def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None
             return None
         sql = parts[at].sql(dialect=fragment_dialect())
         part = Choice("unlabelled", told.target, (), (Segment(told.target, PART, sql),))
-        defined = linked(part, brief) if len(_names(sql)) == 1 else []
+        defined = (
+            linked(part, brief) if len(_names(sql)) == 1 and kind_of(parts[at]) not in _COMPARISONS else []
+        )
         return choice_of(defined[0]) if defined else part
     found = linked(told, brief) if "input" in said else []
     alike = [len(_stems(f"{one.target} {one.sql[0]}").intersection(asked.content)) for one in found]

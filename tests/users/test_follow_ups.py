@@ -52,11 +52,12 @@ def spoken(task: str, sql: str) -> str:
 @pytest.mark.parametrize(
     ("task", "first", "question", "part"),
     [
-        ("coop_3", "urgency score", "how is the second factor made?", "CASE WHEN p.perishable = 1 THEN 2 ELSE 1 END"),
+        ("coop_3", "urgency score", "the second factor?", "CASE WHEN p.perishable = 1 THEN 2 ELSE 1 END"),
         ("coop_3", "urgency score", "What's the first component?", "(p.reorder_level - p.stock_qty)"),
         ("coop_2", "margin rate", "Thanks. What do I divide by?", "p.unit_price"),
         ("coop_2", "margin rate", "What exactly is the numerator?", "(p.unit_price - p.unit_cost - 0.15)"),
         ("coop_7", "How bad is absence", "what's the denominator?", "SUM(s.hours)"),
+        ("coop_M_2", "badly wanted", "And the first condition?", "s.urgency >= 10"),
         ("bikeshare_8", "idle", "And the first condition again?", "b.state = 'in service'"),
         ("coop_3", "in short supply", "what is the last condition in that?", "p.discontinued = 0"),
     ],
@@ -80,6 +81,26 @@ def test_what_goes_into_a_point_is_the_point_that_defines_it(question: str) -> N
     score = next(item for item in DEMO["coop_M_2"].ambiguities if item.term == "urgency score")
     answer = last("coop_M_2", "Which products are badly wanted?", question)
     assert in_words(score.snippet, DEMO["coop_M_2"]).text in answer
+
+
+def test_a_part_that_another_point_defines_is_told_as_that_point() -> None:
+    items = (
+        Ambiguity("intensity", "(m.dtr * COALESCE(a.avg_omi, 0)) AS ati", "critical"),
+        Ambiguity("modification", "AVG(changes / sales) AS avg_omi", "knowledge"),
+    )
+    conversation = Conversation(Brief("Show the intensity.", items, request="Show the intensity."))
+    for question, term in (
+        ("What does 'intensity' mean?", "intensity"),
+        ("and the second factor?", "modification"),
+    ):
+        (part,) = conversation.understand(question)
+        assert part.choice is not None and part.choice.target == term
+        conversation.remember(part.choice)
+
+
+def test_a_factor_of_one_is_no_part() -> None:
+    answer = last("library_5", "How is turnover computed?", "And the first factor in that?")
+    assert "number of loans" in answer and "copies where" not in answer
 
 
 COMPARED = re.compile(r"(?P<left>[^<>=']+) (?P<sign>>=|<=|>|<) (?P<bound>'[\d:-]+'|\d+(?:\.\d+)?)")
