@@ -44,7 +44,7 @@ Value: TypeAlias = Decimal | str
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"GT": gt, "GTE": ge, "LT": lt, "LTE": le}
 
 
-_GROUPS = read_phrases(__package__, "follow_ups.txt")
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
