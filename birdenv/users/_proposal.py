@@ -41,9 +41,7 @@ _PROPOSAL = re.compile(
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
 )
-_CHOICE = re.compile(
-    r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)"
-)
+CHOICE = re.compile(r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
 _PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
 _SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
@@ -129,7 +127,7 @@ def _proposes(asked: Question) -> bool:
     """Return whether a question proposes one thing."""
     text = asked.text
     proposes = asked.confirms or _PROPOSAL.match(text) or _APPROVAL.search(text[-_LONGEST_APPROVAL:])
-    return bool(proposes) and not _CHOICE.search(text)
+    return bool(proposes) and not CHOICE.search(text)
 
 
 def verdict(
@@ -172,7 +170,7 @@ def verdict(
     if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
         out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
         return "" if bool(out) == bool(kept) else "Yes" if out else "No"
-    proposed, dates = _numbers(text), set(_DATE.findall(text))
+    proposed, dates = numbers_in(text), set(_DATE.findall(text))
     if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
     if dates:
@@ -233,6 +231,11 @@ def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]
     return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
 
 
+def mentions_another(text: str, sql: str, brief: Brief) -> bool:
+    """Return True if a text mentions a name from the schema, but none of those in the SQL."""
+    return _is_foreign(text, _names_in(parse_fragment(sql)), _known(brief.identifiers, brief.notes))
+
+
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
     """Judge a proposal about output columns, groups or sorting.
 
@@ -274,7 +277,8 @@ _OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
 _SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
-def _numbers(text: str) -> list[tuple[Decimal, bool]]:
+def numbers_in(text: str) -> list[tuple[Decimal, bool]]:
+    """Return the numbers in a text, each with True if it is a percentage."""
     spelt = _SPELT_OUT.sub(lambda match: _SPELT[match[1]], text)
     return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
 

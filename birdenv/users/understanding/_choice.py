@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from operator import mul
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
@@ -157,6 +158,9 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
+    if asked.favoured:
+        odds = [*map(mul, shares, (asked.favoured.get(one, 1.0) for one in index.candidates)), *shares[-2:]]
+        shares = [round(one / sum(odds), 6) for one in odds]
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
@@ -172,6 +176,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
+    if asked.favoured:
+        return UNCLEAR
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
