@@ -72,10 +72,7 @@ PARTS: Sequence[Part] = (
     ),
     Part(
         "words of the clear question",
-        patches={
-            "_candidates.clear_stems": lambda text, items: set(),
-            "_candidates.stems_near": lambda text, literals: set(),
-        },
+        patches={"_candidates.stems_near": lambda text, literals: set()},
     ),
     Part(
         "everyday words that name something",

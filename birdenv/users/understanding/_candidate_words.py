@@ -289,11 +289,6 @@ def noted_stems(notes: BriefNotes | None, items: list[Ambiguity]) -> set[str]:
 _CLEAR_WINDOW = 5
 
 
-def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Return the stems of words in the clear question that are near a literal from an annotated snippet."""
-    return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
-
-
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
     """Return the stems of the words in a text that are near one of the literals."""
     said = words(clean(text))
