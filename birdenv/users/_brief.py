@@ -58,6 +58,9 @@ class BriefNotes:
     schema: str = ""
 
 
+NO_NOTES: Final = BriefNotes({}, {})
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """Everything that the user may use to answer questions about one task. The system never sees it.
@@ -86,7 +89,7 @@ class Brief:
     gold: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
-    notes: BriefNotes | None = None
+    notes: BriefNotes = NO_NOTES
     request: str = ""
     converses: bool = True
     first_line: bool = False

@@ -20,7 +20,7 @@ from birdenv.users.sql_in_words import (
 )
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     NUMBERS,
@@ -92,13 +92,12 @@ _REGIONS = {
 """What of a question is not about the columns that the clause names."""
 
 
-def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
+def agreed(asked: Question, choice: Choice, brief: Brief) -> Verdict:
     """Return "Yes" or "No" for a question's proposal, or an empty string if the choice does not decide it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if not choice.tells or not _proposes(asked):
         return ""
     if choice.answer:
@@ -106,8 +105,8 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
         repeats = choice.answer.startswith(SAID) and len(said) > 1 and said <= _stems_of(clean(choice.answer))
         return "Yes" if repeats else ""
     clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    known = _known(brief.identifiers, brief.notes) if brief is not None else frozenset()
-    if brief is not None and choice.items:  # the words of the request propose nothing new
+    known = _known(brief.identifiers, brief.notes)
+    if choice.items:  # the words of the request propose nothing new
         given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
         known = frozenset(name for name in known if not name <= given)
     return verdict(asked, choice.granted(), clause, known)
@@ -118,7 +117,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
+def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     """Return the stems of each name in a schema, as the user says the name."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
@@ -133,7 +132,7 @@ def _proposes(asked: Question) -> bool:
 
 
 def verdict(
-    question: str | Question,
+    asked: Question,
     snippets: Sequence[str],
     clause: str = "",
     known: frozenset[frozenset[str]] = frozenset(),
@@ -143,20 +142,20 @@ def verdict(
     The result is "Yes", "No", or an empty string if the question cannot be decided.
 
     Args:
-        question: the question.
+        asked: the question.
         snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
         clause: the kind of clause, such as `output`, if the SQL is a clause.
         known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
             schema but not in the SQL, the verdict is "No".
 
-    >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
+    >>> from birdenv.users.understanding import take_apart
+    >>> verdict(take_apart("Does roomy mean more than 40 seats?"), ["b.seats >= 40"])
     'No'
-    >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
+    >>> verdict(take_apart("So at least 40 seats?"), ["b.seats >= 40"])
     'Yes'
-    >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
+    >>> verdict(take_apart("So just the name and the index?"), ["name, wear_index"], "output")
     'Yes'
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if len(snippets) != 1 or not _proposes(asked):
         return ""
     text, tokens = asked.text, _tokens(snippets[0])

@@ -81,7 +81,7 @@ def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] |
 
 def _answer(candidate: Candidate, question: str, brief: Brief) -> str:
     choice = choice_of(candidate)
-    said = agreed(question, choice)
+    said = agreed(take_apart(question), choice, brief)
     return f"{said}. {decode(choice, brief)}" if said else decode(choice, brief)
 
 

@@ -138,7 +138,6 @@ def _qualified(text: str, secrets: Secrets) -> str:
     """Return the first column in a text that has a table or alias before it, or an empty string."""
     for match in _QUALIFIED.finditer(text) if "." in text[:-1] else ():
         alias, column = match.groups()
-        known = column in secrets.spelt and (len(alias) < 3 or alias in secrets.spelt)
-        if known and match[0] not in secrets.free_pairs:
+        if column in secrets.spelt and (len(alias) < 3 or alias in secrets.spelt):
             return match[0][:40]
     return ""

@@ -270,17 +270,13 @@ def numbers_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
-def meaning_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    if notes is None:
-        return set()
+def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:
     names = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}
     text = " ".join(notes.columns[name] for name in sorted(names) if name in notes.columns)
     return stems_in(_DATA_NOTE.sub(" ", text[:4000]))
 
 
-def noted_stems(notes: BriefNotes | None, items: list[Ambiguity]) -> set[str]:
-    if notes is None:
-        return set()
+def noted_stems(notes: BriefNotes, items: list[Ambiguity]) -> set[str]:
     ids = sorted({number for item in items for number in item.deleted_knowledge})
     text = " ".join(notes.knowledge[number] for number in ids if number in notes.knowledge)
     return stems_in(text[:4000]) | meaning_stems(notes, " ".join(item.snippet for item in items))
@@ -306,13 +302,11 @@ def stems_in(text: str) -> set[str]:
     return {stem(word) for word in split_words(text).split() if len(word) > 2 and word not in STOP_WORDS}
 
 
-def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
+def sibling_stems(notes: BriefNotes, sql: str) -> set[str]:
     """Return the stems of other values that the columns in `sql` can have, from the columns' meanings.
 
     Only meanings that mention a value from the SQL are used, because they probably list the possible values.
     """
-    if notes is None:
-        return set()
     tokens = tokenize(sql)
     values = {" ".join(words(clean(token.text))) for token in tokens if token.kind in ("string", "number")}
     found: set[str] = set()

@@ -109,7 +109,7 @@ def telling_parts(
             continue
         if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
-        if part.clause in ("where", "having") and _is_piece(_core(part.sql), snippets):
+        if part.clause in ("where", "having") and has_snippet([item.snippet for item in points], part.sql):
             continue
         yield (replace(part, sql=_text(tokens)) if replaced else part), tuple(replaced)
 
@@ -210,13 +210,9 @@ def _core(snippet: str) -> tuple[str, ...]:
 
 def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
     """Return True if a gold statement sets a column to the point's snippet."""
-    core = _core(item.snippet)
-    for sql in gold:
-        tokens = _bare(tokenize(sql))
-        keys = tuple(_comparable(token) for token in tokens if token.key != "AS")
-        if any(keys[i : i + len(core) + 1] == ("=", *core) for i in range(len(keys) - len(core))):
-            return "set" in keys[:4]
-    return False
+    change = f" = {bare_text(item.snippet)} "
+    sets = (text for sql in gold if change in f" {(text := bare_text(sql))} ")
+    return "set" in next(sets, "").split()[:4]
 
 
 @lru_cache(maxsize=4096)
@@ -286,12 +282,6 @@ def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
         for t, after in followed
         if t.kind in ("string", "number", "quoted") or (t.kind == "word" and after.key != "(")
     ]
-
-
-def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> bool:
-    """Return whether an annotated snippet contains a condition."""
-    piece = f" {' '.join(core)} "
-    return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
 
 
 def _text(tokens: list[LexicalUnit]) -> str:

@@ -161,7 +161,5 @@ def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[s
 
 def unused_columns(brief: Brief) -> str:
     """Return the names and meanings of the columns that the gold SQL does not use."""
-    if brief.notes is None:
-        return ""
     used = set(re.findall(r"\w+", " ".join([*brief.gold, *(i.snippet for i in brief.ambiguities)]).lower()))
     return " ".join(f"{name} {text}" for name, text in brief.notes.columns.items() if name not in used)

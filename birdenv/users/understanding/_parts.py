@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, Choice, choice_of, understand_one
@@ -42,15 +42,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
         return understand_one(brief, question, weights)
     choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
     refused = [one for one in choices if one.call == "unanswerable"]
-    return together([one for one in choices if one.tells] or refused[:1] or choices[:1])
-
-
-def together(choices: Sequence[Choice]) -> Choice:
-    """Combine several choices into one choice whose answer covers all of them."""
-    first, *others = choices
-    for other in others:
-        first = _both(first, other)
-    return first
+    return reduce(_both, [one for one in choices if one.tells] or refused[:1] or choices[:1])
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:

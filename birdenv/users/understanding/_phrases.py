@@ -80,11 +80,7 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-
-    @cached_property
-    def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """Return what was compiled so far, by the letters that it begins with."""
-        return dict.fromkeys(self._begun, ())
+        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -101,16 +97,16 @@ class Phrases:
 
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups with a phrase that occurs in the text."""
-        patterns = self._patterns
-        anywhere = patterns[_ANY] or self._compiled(_ANY)
+        patterns, begun = self._patterns, self._begun
+        anywhere = patterns.get(_ANY) or self._compiled(_ANY)
         found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
             if letters[0].isdecimal():
                 letters = _DIGIT
-            if letters in patterns:
+            if letters in begun:
                 at = beginning.start()
-                (_, any_group), *groups = patterns[letters] or self._compiled(letters)
+                (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
                 if any_group.match(text, at):
                     found.update(name for name, pattern in groups if pattern.match(text, at))
         return found
@@ -200,24 +196,8 @@ PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.t
 KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that a question can ask for, in the order of the weights."""
 
-PLAIN_KINDS = frozenset(
-    {
-        "order",
-        "round",
-        "null",
-        "distinct",
-        "limit",
-        "output",
-        "group",
-        "unmatched",
-        "name",
-        "change",
-        "tie",
-        "scale",
-        "filter",
-        "extent",
-        "together",
-    }
+PLAIN_KINDS = frozenset(KINDS) - frozenset(
+    "meaning threshold formula category period extreme count link".split()
 )
 """Kinds that can be asked for without naming anything."""
 
