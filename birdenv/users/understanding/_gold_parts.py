@@ -135,13 +135,11 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
     inserts = any(part.clause == "columns" for part in parts)
-    if inserts:
-        output = ""  # what is inserted is shown nowhere
     seen: set[str] = set()
     for part in parts:
         tokens = tokenize(part.sql)
-        if part.clause == "output" and part.id != output:
-            continue
+        if part.clause == "output" and (inserts or part.id != output):
+            continue  # what is inserted is shown nowhere
         if part.clause == "select" and (
             inserts or not any(t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens)
         ):
@@ -187,15 +185,12 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """Return `tokens` without the qualifiers of names, such as `t.`."""
-    kept: list[LexicalUnit] = []
-    for i, token in enumerate(tokens):
-        after = tokens[i + 1].key if i + 1 < len(tokens) else ""
-        if token.kind in ("word", "quoted") and after == ".":
-            continue
-        if token.key == "." and i and tokens[i - 1].kind in ("word", "quoted"):
-            continue
-        kept.append(token)
-    return kept
+    return [one for one, after in _followed(tokens) if one.key != "." and after.key != "."]
+
+
+def _followed(tokens: list[LexicalUnit]) -> Iterator[tuple[LexicalUnit, LexicalUnit]]:
+    """Return the tokens, each with the token after it."""
+    return zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
 
 
 def _core(snippet: str) -> tuple[str, ...]:
@@ -276,21 +271,16 @@ def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
 
 def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """Return the names and literals among tokens, except function names, which vary in spelling."""
-    followed = zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
     return [
         t
-        for t, after in followed
+        for t, after in _followed(tokens)
         if t.kind in ("string", "number", "quoted") or (t.kind == "word" and after.key != "(")
     ]
 
 
 def _text(tokens: list[LexicalUnit]) -> str:
-    said: list[str] = []
-    for token in tokens:
-        if token.kind == "string":
-            said.append("'" + token.text.replace("'", "''") + "'")
-        elif token.kind == "quoted":
-            said.append('"' + token.text.replace('"', "") + '"')
-        else:
-            said.append(token.text)
-    return " ".join(said)
+    said = ((token.text, _MARKS.get(token.kind, "")) for token in tokens)
+    return " ".join(f"{mark}{text.replace(mark, 2 * mark)}{mark}" for text, mark in said)
+
+
+_MARKS = {"string": "'", "quoted": '"'}

@@ -97,19 +97,17 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
     If neither sentence is answered by itself, both together are not answered either: each may be a guess.
     """
     text = f"{part.text} {more.text}"
-    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
-    if not before.tells and not (more.choice or UNCLEAR).tells:
+    before, after = part.choice or UNCLEAR, more.choice or UNCLEAR
+    choice = _understand_whole(brief, text, weights)
+    if not before.tells and not after.tells:
         return Part(text, choice if choice.call == "unanswerable" else before)
-    if before is not NEVER and choice is not NEVER and not choice.tells and _is_sure(more.choice):
-        return Part(text, more.choice)
+    is_sure = after.tells and after.share >= SURE
+    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
+        return Part(text, after)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
+    both = after.tells and after.target == choice.target
     keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
-
-
-def _is_sure(choice: Choice | None) -> bool:
-    return choice is not None and choice.tells and choice.share >= SURE
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
