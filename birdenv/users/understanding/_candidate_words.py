@@ -7,12 +7,12 @@ knowledge entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import LexicalUnit, read_aloud, respelt, split_words, tokenize
+from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._spelling import respelt as spelt_out
 from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
@@ -28,12 +28,9 @@ _BY_TYPE = (
 )
 _DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
 _TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
-_COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
-_CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
-_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
+_EQUAL = frozenset({"=", "==", "<>", "!="})
+_CATEGORY = _EQUAL | {"IN", "LIKE"}
 _HUNDRED = frozenset({"100", "100.0"})
-_MISSING = frozenset({"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"})
-_TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"})
 
 
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
@@ -71,6 +68,40 @@ def clause_kinds(sql: str) -> frozenset[str]:
     )
 
 
+_BY_WORD = {
+    "period": {"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"},
+    "threshold": {">", "<", ">=", "<=", "BETWEEN"},
+    "category": {"WHEN"},
+    "null": {"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"},
+    "count": {"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"},
+    "limit": {"LIMIT"},
+    "round": {"ROUND"},
+    "distinct": {"DISTINCT"},
+    "group": {"GROUP"},
+    "extreme": {"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"},
+    "unmatched": {"LEFT"},
+    "change": {"DELETE", "UPDATE", "INSERT", "SET"},
+}
+"""The kinds of thing that SQL with one of these words settles."""
+
+_BY_CLAUSE = {
+    "order": {"order", "extreme"},
+    "tie": {"tie"},
+    "limit": {"limit", "extreme"},
+    "group": {"group", "distinct"},
+    "distinct": {"distinct"},
+    "output": {"output"},
+    "join": {"unmatched"},
+    "where": {"filter"},
+    "having": {"threshold", "filter"},
+    "assign": {"change"},
+    "values": {"change"},
+    "create": {"name"},
+    "column": {"output"},
+    "columns": {"output"},
+}
+
+
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Return the kinds of thing that a piece of SQL settles.
 
@@ -79,70 +110,27 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     tokens = tokenize(sql)
     keys = [token.key for token in tokens]
     words = frozenset(keys)
-    found = _of_values(tokens, words) | _of_clauses(keys, words)
-    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
-        found.add("scale")
+    found = {kind for kind, said in _BY_WORD.items() if not words.isdisjoint(said)}
+    found |= _BY_CLAUSE.get(clause, set())
+    strings = [token.text for token in tokens if token.kind == "string"]
+    if any(_DATE.search(text) for text in strings):
+        found.add("period")
+    if strings and "period" not in found and not words.isdisjoint(_CATEGORY):
+        found.add("category")
+    if any(sign.key in _EQUAL and value.kind == "number" for sign, value in pairwise(tokens)):
+        found.add("category")
     if "period" in found:
         found.add("extent")
     if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
         found.add("period")
-    found |= {
-        "order": {"order", "extreme"},
-        "tie": {"tie"},
-        "limit": {"limit", "extreme"},
-        "group": {"group", "distinct"},
-        "distinct": {"distinct"},
-        "output": {"output"},
-        "join": {"unmatched"},
-        "where": {"filter"},
-        "having": {"threshold", "filter"},
-        "assign": {"change"},
-        "values": {"change"},
-        "create": {"name"},
-        "column": {"output"},
-        "columns": {"output"},
-    }.get(clause, set())
-    return frozenset(found) or frozenset({"output"})
-
-
-def _of_values(tokens: list[LexicalUnit], words: frozenset[str]) -> set[str]:
-    found: set[str] = set()
-    strings = [token.text for token in tokens if token.kind == "string"]
-    dates = any(_DATE.search(text) for text in strings) or not words.isdisjoint(_TIMES)
-    if dates:
-        found.add("period")
-    if not words.isdisjoint(_COMPARED):
-        found.add("threshold")
-    numbers = any(
-        sign.key in ("=", "==", "<>", "!=") and value.kind == "number" for sign, value in pairwise(tokens)
-    )
-    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or numbers or "WHEN" in words:
-        found.add("category")
-    if not words.isdisjoint(_MISSING):
-        found.add("null")
-    return found
-
-
-def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
-    found: set[str] = set()
+    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
+        found.add("scale")
     operators = sum(key in ("*", "/", "-", "+") for key in keys)
-    stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
-    if operators > stars:
+    if operators > sum(one == "(" and other == "*" for one, other in pairwise(keys)):
         found.add("formula")
-    if not words.isdisjoint(_AGGREGATES):
-        found.add("count")
     if "ORDER" in words and "OVER" not in words:
         found |= {"order", "tie"} if "," in keys[keys.index("ORDER") :] else {"order"}
-    for word, kind in (("LIMIT", "limit"), ("ROUND", "round"), ("DISTINCT", "distinct"), ("GROUP", "group")):
-        if word in words:
-            found.add(kind)
-    if not words.isdisjoint({"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"}):
-        found.add("extreme")
-    if "LEFT" in words:
-        found.add("unmatched")
-    if not words.isdisjoint({"DELETE", "UPDATE", "INSERT", "SET"}):
-        found.add("change")
-    return found
+    return frozenset(found) or frozenset({"output"})
 
 
 _KEYWORDS = frozenset(
@@ -164,12 +152,17 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
-        parts = words(clean(term))
-        for i in range(len(said) - len(parts) + 1):
-            if said[i : i + len(parts)] == parts:
-                near = said[max(0, i - 2) : i] + said[i + len(parts) : i + len(parts) + 1]
-                found.update(stem(word) for word in near if word not in STOP_WORDS)
+        for start, end in _places(said, words(clean(term))):
+            near = said[max(0, start - 2) : start] + said[end : end + 1]
+            found.update(stem(word) for word in near if word not in STOP_WORDS)
     return found
+
+
+def _places(said: list[str], phrase: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a phrase occurs in a list of words: the index of its start, and of the word after it."""
+    for start in range(len(said) - len(phrase) + 1):
+        if said[start : start + len(phrase)] == phrase:
+            yield start, start + len(phrase)
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
@@ -290,11 +283,9 @@ def stems_near(text: str, literals: Iterable[str]) -> set[str]:
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:
-        parts = literal.split()
-        for i in range(len(said) - len(parts) + 1):
-            if said[i : i + len(parts)] == parts:
-                near = said[max(0, i - _CLEAR_WINDOW) : i + len(parts) + _CLEAR_WINDOW]
-                found.update(stem(word) for word in near if word not in STOP_WORDS)
+        for start, end in _places(said, literal.split()):
+            near = said[max(0, start - _CLEAR_WINDOW) : end + _CLEAR_WINDOW]
+            found.update(stem(word) for word in near if word not in STOP_WORDS)
     return found
 
 

@@ -212,7 +212,7 @@ _ORDER_TO_WRITE = re.compile(
     r"(?:write(?! off)|compose|paste|draft|formulate|spell out(?! (?:how|what|which|when))"
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
-NEVER_TOLD = ("secret", "everything")
+NEVER_TOLD = frozenset({"secret", "everything"})
 """Groups of phrases that make the user refuse a question, whatever else it says."""
 
 _OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise", "tools"})
@@ -263,9 +263,7 @@ def is_never_answered(said: Said) -> bool:
 
     Remarks about the agent's own work ("to write the query, ..") are ignored.
     """
-    if _ORDER_TO_WRITE.match(said.text):
-        return True
-    if not said.found.isdisjoint(NEVER_TOLD) and not said.without("own work").found.isdisjoint(NEVER_TOLD):
+    if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
         return True
     return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
 
@@ -280,20 +278,19 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
     `about_a_term` is True, the text may mention columns, unless it asks which column holds the term. The
     question is answered nevertheless if the ranking is nearly certain of a candidate.
     """
-    if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
-        return False
-    if not said.found.isdisjoint(_OUT_OF_SCOPE) and not said.without("own work").found.isdisjoint(
-        _OUT_OF_SCOPE
-    ):
+    if _mentions(said, _OUT_OF_SCOPE, "own work"):
         return True
     return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
     """Return whether a text mentions columns or other names in the database, apart from output columns."""
-    if said.found.isdisjoint(names):
-        return False
-    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
+    return _mentions(said, names, "own work", "written", "sought by", "output columns")
+
+
+def _mentions(said: Said, groups: frozenset[str], *fair: str) -> bool:
+    """Return whether a text has phrases of some groups, also if `fair` phrases are removed."""
+    return not (said.found.isdisjoint(groups) or said.without(*fair).found.isdisjoint(groups))
 
 
 def asks_for_output(said: Said) -> bool:
