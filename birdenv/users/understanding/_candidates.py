@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -152,8 +152,7 @@ def _parts(brief: Brief) -> Iterable[Described]:
             literals=_literals(part.sql, small=bool(brief.earlier_gold))
             if part.clause != "limit"
             else literals_of(part.sql, short=True),
-            main_kinds=PLAIN_KINDS
-            & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
+            main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ()), *_kinds_within(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
         notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
@@ -182,10 +181,8 @@ def _dropped_terms(brief: Brief, kind: str) -> list[str]:
 
     "Still only the roomy ones?" asks about such a term.
     """
-    if not brief.gold or kind not in _FORMS:
-        return []
-    dropped = (one for one in brief.inherited if not has_snippet(brief.gold, one.snippet))
-    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS[kind]]
+    dropped = (one for one in brief.inherited if brief.gold and not has_snippet(brief.gold, one.snippet))
+    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS.get(kind)]
 
 
 def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
@@ -203,10 +200,10 @@ def _dropped_stems(brief: Brief) -> set[str]:
 
     "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
-    if not brief.gold:
-        return set()
-    said = (spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold))
-    return next(said) - next(said) - GENERIC_STEMS
+    earlier, now = (
+        spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold)
+    )
+    return earlier - now - GENERIC_STEMS
 
 
 def _dropped_literals(brief: Brief) -> tuple[str, ...]:
@@ -227,13 +224,12 @@ def _earlier_stems(brief: Brief, clause: str) -> set[str]:
     )
 
 
-def _missing(part: Segment) -> str:
-    """Return the kind "null" if a condition is only about missing values; otherwise an empty string."""
-    return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
-
-
-def _rounded(part: Segment) -> str:
-    return "round" if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql) else ""
+def _kinds_within(part: Segment) -> Iterator[str]:
+    """Yield "null" for a condition that is only about missing values, and "round" for a rounded column."""
+    if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql):
+        yield "null"
+    if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql):
+        yield "round"
 
 
 _MAIN_KINDS = {
@@ -281,24 +277,27 @@ def _left_open(brief: Brief) -> Iterable[Described]:
             if kind in ("order", "limit", "round", "tie", "filter")
         ]
     for kind, answer, said_words in found:
-        fields: dict[Field, set[str]] = {"notes": stems_in(said_words) | _earlier_stems(brief, kind)}
-        if kind == "limit":
-            fields["sql"] = stems_near(said_words, numbers_in(said_words))
-        if kind == "filter":
-            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)}
         dropped = _dropped_terms(brief, kind)
-        fields["sql"] = fields.get("sql", set()).union(*map(stems_of, dropped))
+        spoken, notes = set[str]().union(*map(stems_of, dropped)), set[str]()
+        own = {kind}
+        if kind == "filter":
+            own.add("extent")
+            spoken |= stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)
+        else:
+            notes = stems_in(said_words) | _earlier_stems(brief, kind)
+        if kind == "limit":
+            spoken |= stems_near(said_words, numbers_in(said_words))
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
-            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}) | kinds_said(said_words),
+            kinds=kinds_said(said_words) | own,
             clause="where" if said_words and kind == "filter" else kind,
-            main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
+            main_kinds=PLAIN_KINDS & own,
             names=tuple(name for term in dropped for name in _names_again(term, brief)),
             literals=_dropped_literals(brief) if kind == "filter" and gold else numbers_in(said_words),
             answer=answer,
         )
-        yield candidate, fields
+        yield candidate, {"sql": spoken, "notes": notes}
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
