@@ -66,7 +66,7 @@ _ASKS_FOR_USE = re.compile(
     r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
     r"|uses?|used|using)\b"
 )
-"""What is asked about a column alone: an answer would tell the columns of the gold SQL from others."""
+"""Asks whether a column is used. An answer would show which columns the gold SQL has."""
 
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
@@ -77,7 +77,7 @@ _DIRECTIONS = {
         r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
     ),
 }
-"""How people say that an order is descending, or that it is ascending."""
+"""Phrases for descending order (True) and ascending order (False)."""
 
 _ONCE = re.compile(
     r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
@@ -89,7 +89,7 @@ _REGIONS = {
     "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
     "tie": re.compile(r"^$"),
 }
-"""What of a question is not about the columns that the clause names."""
+"""For each clause, the text of a question that is not about the columns named in this clause."""
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> Verdict:
@@ -196,7 +196,7 @@ _KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 _LISTS = frozenset({"output", "group", "order", "tie"})
 _CLAUSES = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
-"""What people leave out of the name of a key: one row for each station."""
+"""Words that people leave out of the name of a key, as in "one row for each station"."""
 
 
 @lru_cache(maxsize=4096)
@@ -235,8 +235,8 @@ def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
     """Judge a proposal about output columns, groups or sorting.
 
-    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions
-    another name from the schema.
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
+    name from the schema that the clause does not list.
     """
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)

@@ -14,7 +14,7 @@ from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
 from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
-"""What is said instead of an answer that was stopped."""
+"""The sentence that replaces a blocked answer."""
 
 _SHORT = 500  # characters of an answer that is remembered
 _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")

@@ -14,10 +14,10 @@ from birdenv.users.leak_guard._disguises import letters, plain
 from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
 _SQL_WORDS, _SQL_LETTERS = 6, 30
-"""Words, and letters, in a row of hidden SQL that are a leak."""
+"""The number of consecutive words, or letters, from hidden SQL that count as a leak."""
 
 _CLEAR_WORDS, _CLEAR_LETTERS = 8, 40
-"""Words, and letters, in a row of the clear question that are a leak."""
+"""The number of consecutive words, or letters, from the clear question that count as a leak."""
 
 _SQL = "repeats the reference beyond what was granted"
 _CLEAR = "repeats the clear question"

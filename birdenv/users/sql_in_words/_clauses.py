@@ -42,7 +42,7 @@ _OF_CLAUSES: dict[str, Callable[[Speaker, Node], str]] = {
     "Values": lambda say, node: f"holding {enumerate_words([say.text(row) for row in node.expressions])}",
     "ColumnDef": lambda say, node: f"the {say.names.words(node.name)}",
 }
-"""The words for clauses that one sentence says."""
+"""Templates for clauses that a single phrase can express."""
 
 _BONDS = {"Subquery": ATOM, "ColumnDef": ATOM, "Any": PREFIX, "All": PREFIX}
 

@@ -21,7 +21,7 @@ from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spok
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
-"""How words are said: "I mean ..", "I mean that ..", "and also ..", "I want it ..", "please .."."""
+"""The form of a sentence: "I mean ..", "I mean that ..", "and also ..", "I want it ..", or "please .."."""
 
 _REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
 _CLAUSES = frozenset(

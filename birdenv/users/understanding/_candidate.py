@@ -24,7 +24,7 @@ FACETS: tuple[str, ...] = (
     "refuse",
     "ask back",
 )
-"""What word runs can be evidence for: groups and kinds of candidates, a refusal, a request to rephrase."""
+"""Everything that a run of words can indicate: a group or kind of candidate, a refusal, or asking back."""
 
 _PLACE = {name: place for place, name in enumerate(FACETS)}
 

@@ -169,7 +169,7 @@ def subject_stems(brief: Brief) -> frozenset[str]:
     """Return the stems of the words for what a request lists, such as "members".
 
     They are the names of the gold SQL's tables and the final plural nouns of annotated terms. They do not
-    tell annotated points apart: in "active members", only "active" shows which point is meant.
+    distinguish annotated points: in "active members", only "active" shows which point is meant.
     """
     tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
@@ -206,6 +206,7 @@ _PREPOSITION = re.compile(r"^(?:in|on|at|by|for|of|with|the) ")
 
 
 def stems_of(text: str) -> set[str]:
+    """Return the stems of the words in a text, without stop words unless it contains nothing else."""
     said = words(text)
     return {stem(word) for word in said if word not in STOP_WORDS} or {stem(word) for word in said}
 
@@ -264,12 +265,14 @@ def numbers_in(text: str) -> tuple[str, ...]:
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:
+    """Return the stems of the words in the meanings of the columns that a snippet uses."""
     names = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}
     text = " ".join(notes.columns[name] for name in sorted(names) if name in notes.columns)
     return stems_in(_DATA_NOTE.sub(" ", text[:4000]))
 
 
 def noted_stems(notes: BriefNotes, items: list[Ambiguity]) -> set[str]:
+    """Return the stems of the words in the knowledge and the column meanings that belong to some points."""
     ids = sorted({number for item in items for number in item.deleted_knowledge})
     text = " ".join(notes.knowledge[number] for number in ids if number in notes.knowledge)
     return stems_in(text[:4000]) | meaning_stems(notes, " ".join(item.snippet for item in items))
@@ -290,6 +293,7 @@ def stems_near(text: str, literals: Iterable[str]) -> set[str]:
 
 
 def stems_in(text: str) -> set[str]:
+    """Return the stems of the longer words in a text, with names split into words, without stop words."""
     return {stem(word) for word in split_words(text).split() if len(word) > 2 and word not in STOP_WORDS}
 
 

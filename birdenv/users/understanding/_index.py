@@ -27,7 +27,7 @@ from birdenv.users.understanding._word_forms import (
 )
 
 ITSELF, SYNONYM = 1.0, 0.6
-"""How surely one word means another: 1 for the word itself, less for a synonym or an opposite."""
+"""The certainty that one word means another: 1 for the word itself, less for a synonym or an opposite."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """Names or values by first word, each with spaces around it and with the index of its candidate."""

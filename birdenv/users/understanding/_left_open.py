@@ -11,7 +11,7 @@ from birdenv.users.sql_in_words import singular, split_words
 from birdenv.users.understanding._gold_parts import block_of
 
 SAID = "As I said: "
-"""How an answer begins that repeats the request."""
+"""The beginning of an answer that repeats the request."""
 
 _NO_PREFERENCE = "I have no preference about that."
 _ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
@@ -28,7 +28,7 @@ _OPEN = {
     "tie": _NO_PREFERENCE,
     "filter": NO_RESTRICTION,
 }
-"""What is answered where the gold SQL leaves a kind of thing open."""
+"""The answers about kinds of thing that the gold SQL leaves open."""
 
 _KEPT = "Keep those that have none as well: they all belong in it."
 _DROPPED = "Only those that have any: leave out the ones without."

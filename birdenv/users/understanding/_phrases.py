@@ -84,9 +84,7 @@ class Phrases:
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with, then by group; "*" has those of any
-        beginning.
-        """
+        """Return the phrases by the letters that they begin with ("*" for any letters), and then by group."""
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
@@ -114,7 +112,7 @@ class Phrases:
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
         """Return the groups with phrases that begin with these letters, compiled when they are first needed.
 
-        The first pattern is of all groups: most words begin no phrase.
+        The first pattern combines all groups, because most words begin no phrase.
         """
         begun = self._begun[letters]
         groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
@@ -141,7 +139,7 @@ def beginnings(phrase: str) -> set[str]:
 
 
 def _alternatives(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
-    """Read up to the end of a group: where that is, and what the text may begin with after it."""
+    """Read to the end of a group; return its index, and the possible beginnings of the text up to there."""
     after, now = set[str](), before
     while at < len(tokens) and tokens[at] != ")":
         if tokens[at] == "|":

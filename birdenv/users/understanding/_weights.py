@@ -158,7 +158,7 @@ class RunWeights:
 
 _BITS = 32
 _ZEROS = sum(1 << _BITS * (place + 1) - 1 for place in range(len(FACETS)))
-"""Added, so that no sum is negative: the sign bits of all, which are then turned."""
+"""The sign bits of all facets. They are added before unpacking, so that the packed sum is not negative."""
 
 _LANES = Struct(f"<{len(FACETS)}i")
 
