@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,12 +26,11 @@ _TIMED = re.compile(
 )
 
 
-def changes(parts: Iterable[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
+def changes(parts: Sequence[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
     """Yield the parts that delete rows, add a column or create a trigger, with the answer about each change.
 
     If an annotated snippet already contains such a statement, its parts are left out.
     """
-    parts = list(parts)
     annotated = " ".join(item.snippet for item in brief.ambiguities).upper()
     deletes = tuple(part for part in parts if part.clause == "delete")
     if deletes and "DELETE" not in annotated:

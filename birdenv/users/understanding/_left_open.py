@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
@@ -89,13 +89,12 @@ def _sentences(text: str, pattern: str) -> str:
     return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 
 
-def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
+def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
     These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
     Both results are empty for statements that change data.
     """
-    parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
@@ -131,12 +130,11 @@ _LINK = re.compile(r"(?i)^(?:\w+ )*?JOIN (\w+)(?: AS)? (\w+) ON (\w+)\.(\w+) = (
 _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
-def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
+def attributed(parts: Sequence[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
     """Yield the joins that look up something in the output or the groups, if there are at least two joins.
 
     Each result is the join, the answer (such as "the branch of the copy"), and the names in the answer.
     """
-    parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     parts = [part for part in parts if block_of(part.id) == outer]
     shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)

@@ -63,8 +63,7 @@ FEATURES: tuple[str, ...] = (
 
 PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
 
-_AT = {name: place for place, name in enumerate(FACETS)}
-REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
+REFUSE, ASK_BACK = map(FACETS.index, ("refuse", "ask back"))
 _SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 OWN, OWN_NOTE = "@", "&"
