@@ -10,9 +10,7 @@ from birdenv.users.segments import Segment
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._phrases import (
-    PLAIN_KINDS,
     Said,
-    asks_for_output,
     is_never_answered,
     is_out_of_scope,
     quotes_sql,
@@ -25,7 +23,6 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
-    words,
 )
 
 
@@ -115,25 +112,7 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             or (quotes and f"'{name}'" in asked.text)
             or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
-    if not found and quotes and not is_out_of_scope(asked.said):
-        begun = _quoted_in_part(index, asked)
-        return index.candidates[begun.pop()] if len(begun) == 1 else None
     return index.candidates[min(found)[1]] if found else None
-
-
-_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
-
-
-def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
-    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
-    return {
-        number
-        for number, candidate in enumerate(index.candidates)
-        if candidate.items
-        for one in quoted
-        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
-    }
 
 
 def _is_bare(rest: str) -> bool:
@@ -172,15 +151,10 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
-    if asks_for_output(asked.said):
-        shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
-        if len(shown) == 1:
-            return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         return REFUSED
-    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    if last >= 0 and refuse < (_NAMED_ALONE if found.only >= 0 else _MAY_BE_REFUSED):
-        return _unless_nameless(index, found, last, shares[last])
+    if found.only >= 0 and refuse < _NAMED_ALONE:
+        return _unless_nameless(index, found, found.only, shares[found.only])
     return UNCLEAR
 
 
@@ -191,25 +165,8 @@ def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float)
     return doubtful or refuse >= _SURELY_REFUSED
 
 
-_ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
-
-
-def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """Return the index of the only candidate of the only kind asked for.
-
-    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point.
-    """
-    kinds = asked.kinds & _ALONE
-    found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
-    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
-    return found[0] if alone else -1
-
-
 _NAMED_ALONE = 0.7
 """A refusal less probable than this yields to the candidate whose term has most of the question's words."""
-
-_MAY_BE_REFUSED = 0.35
-"""A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
 _SURELY_REFUSED = 0.85
 """The minimum probability of a refusal if no phrase asks for a secret. Below it, the user asks back."""
