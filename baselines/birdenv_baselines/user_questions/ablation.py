@@ -91,6 +91,7 @@ PARTS: Sequence[Part] = (
         "a question of another kind", patches={"_ranking._is_of_another_kind": lambda candidate, kinds: False}
     ),
     Part("whether a restriction may be denied", patches={"_ranking._is_unrestricted": lambda *_: True}),
+    Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
     Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
 )
 """The parts to remove, one at a time."""

@@ -11,6 +11,7 @@ from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._phrases import (
     Said,
+    asks_for_output,
     is_never_answered,
     is_out_of_scope,
     quotes_sql,
@@ -151,6 +152,10 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
+    if asks_for_output(asked.said):
+        shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
+        if len(shown) == 1:
+            return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         return REFUSED
     if found.only >= 0 and refuse < _NAMED_ALONE:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from birdenv.users._brief import Brief
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, Choice, choice_of, understand_one
+from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
 from birdenv.users.understanding._question import Question, called, questions_in, take_apart
@@ -64,7 +64,8 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             continue
         choice = _understand_whole(brief, piece.text, weights)
         if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
-            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
+            text = f"{parts[-1].text} {piece.text}"
+            parts[-1] = _joined(brief, text, parts[-1].choice, choice, weights)
         else:
             parts.append(Part(piece.text, choice))
     if any(piece.lead is not None for piece in pieces):
@@ -91,23 +92,14 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
     return piece.refers and (not choice.tells or choice.share < SURE)
 
 
-def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it, with the more probable choice.
+def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
+    """Return a question joined with the sentence that continues it. `text` contains both.
 
     If neither sentence is answered by itself, both together are not answered either: each may be a guess.
     """
-    text = f"{part.text} {more.text}"
-    before, after = part.choice or UNCLEAR, more.choice or UNCLEAR
     choice = _understand_whole(brief, text, weights)
-    if not before.tells and not after.tells:
-        return Part(text, choice if choice.call == "unanswerable" else before)
-    is_sure = after.tells and after.share >= SURE
-    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
-        return Part(text, after)
-    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    both = after.tells and after.target == choice.target
-    keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
-    return Part(text, before if keep else choice)
+    answered = before.tells or after.tells or choice.call == "unanswerable"
+    return Part(text, choice if answered else before)
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:

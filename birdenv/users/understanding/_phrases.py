@@ -291,6 +291,11 @@ def _mentions(said: Said, groups: frozenset[str], *fair: str) -> bool:
     return not (said.found.isdisjoint(groups) or said.without(*fair).found.isdisjoint(groups))
 
 
+def asks_for_output(said: Said) -> bool:
+    """Return True if a text asks for the output columns, which the user may reveal."""
+    return "output columns" in said.found
+
+
 def quotes_sql(question: str) -> bool:
     """Return True if the original text of a question contains SQL keywords in capitals."""
     return _SHOUTED.search(question) is not None
