@@ -10,6 +10,7 @@ from birdenv.users.segments import Segment
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._phrases import (
+    PLAIN_KINDS,
     Said,
     asks_for_output,
     is_never_answered,
@@ -158,8 +159,9 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         return REFUSED
-    if found.only >= 0 and refuse < _NAMED_ALONE:
-        return _unless_nameless(index, found, found.only, shares[found.only])
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    if last >= 0 and refuse < (_NAMED_ALONE if found.only >= 0 else _MAY_BE_REFUSED):
+        return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
 
 
@@ -170,8 +172,25 @@ def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float)
     return doubtful or refuse >= _SURELY_REFUSED
 
 
+_ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
+
+
+def _the_one_of_its_kind(index: Index, asked: Question) -> int:
+    """Return the index of the only candidate of the only kind asked for.
+
+    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point.
+    """
+    kinds = asked.kinds & _ALONE
+    found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
+    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
+    return found[0] if alone else -1
+
+
 _NAMED_ALONE = 0.7
 """A refusal less probable than this yields to the candidate whose term has most of the question's words."""
+
+_MAY_BE_REFUSED = 0.35
+"""A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
 _SURELY_REFUSED = 0.85
 """The minimum probability of a refusal if no phrase asks for a secret. Below it, the user asks back."""
