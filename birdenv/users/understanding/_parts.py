@@ -93,13 +93,22 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
 
 
 def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it. `text` contains both.
+    """Return a question joined with the sentence that continues it, with the more probable choice.
+
+    `text` contains both sentences, and `before` and `after` are the choices for each alone.
 
     If neither sentence is answered by itself, both together are not answered either: each may be a guess.
     """
     choice = _understand_whole(brief, text, weights)
-    answered = before.tells or after.tells or choice.call == "unanswerable"
-    return Part(text, choice if answered else before)
+    if not before.tells and not after.tells:
+        return Part(text, choice if choice.call == "unanswerable" else before)
+    is_sure = after.tells and after.share >= SURE
+    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
+        return Part(text, after)
+    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
+    both = after.tells and after.target == choice.target
+    keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
+    return Part(text, before if keep else choice)
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
