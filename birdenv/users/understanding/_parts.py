@@ -95,8 +95,8 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
 def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
     """Return a question joined with the sentence that continues it, with the more probable choice.
 
-    `text` contains both sentences, and `before` and `after` are the choices for each alone. If neither sentence
-    is answered by itself, both together are not answered either: each may be a guess.
+    `text` contains both sentences, and `before` and `after` are the choices for each alone. If neither is
+    answered by itself, both together are not answered either: each may be a guess.
     """
     choice = _understand_whole(brief, text, weights)
     if not before.tells and not after.tells:
