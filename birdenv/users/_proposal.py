@@ -20,7 +20,7 @@ from birdenv.users.sql_in_words import (
 )
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     NUMBERS,
@@ -64,7 +64,7 @@ _ASKS_FOR_USE = re.compile(
     r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
     r"|uses?|used|using)\b"
 )
-"""What is asked about a column alone: an answer would tell the columns of the gold SQL from others."""
+"""Asks whether a column is used. An answer would show which columns the gold SQL has."""
 
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
@@ -75,7 +75,7 @@ _DIRECTIONS = {
         r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
     ),
 }
-"""How people say that an order is descending, or that it is ascending."""
+"""Phrases for descending order (True) and ascending order (False)."""
 
 _ONCE = re.compile(
     r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
@@ -87,16 +87,15 @@ _REGIONS = {
     "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
     "tie": re.compile(r"^$"),
 }
-"""What of a question is not about the columns that the clause names."""
+"""For each clause, the text of a question that is not about the columns named in this clause."""
 
 
-def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
+def agreed(asked: Question, choice: Choice, brief: Brief) -> Verdict:
     """Return "Yes" or "No" for a question's proposal, or an empty string if the choice does not decide it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if not choice.tells or not _proposes(asked):
         return ""
     if choice.answer:
@@ -104,8 +103,8 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
         repeats = choice.answer.startswith(SAID) and len(said) > 1 and said <= _stems_of(clean(choice.answer))
         return "Yes" if repeats else ""
     clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    known = _known(brief.identifiers, brief.notes) if brief is not None else frozenset()
-    if brief is not None and choice.items:  # the words of the request propose nothing new
+    known = _known(brief.identifiers, brief.notes)
+    if choice.items:  # the words of the request propose nothing new
         given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
         known = frozenset(name for name in known if not name <= given)
     return verdict(asked, choice.granted(), clause, known)
@@ -116,7 +115,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
+def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     """Return the stems of each name in a schema, as the user says the name."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
@@ -131,7 +130,7 @@ def _proposes(asked: Question) -> bool:
 
 
 def verdict(
-    question: str | Question,
+    asked: Question,
     snippets: Sequence[str],
     clause: str = "",
     known: frozenset[frozenset[str]] = frozenset(),
@@ -141,20 +140,20 @@ def verdict(
     The result is "Yes", "No", or an empty string if the question cannot be decided.
 
     Args:
-        question: the question.
+        asked: the question.
         snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
         clause: the kind of clause, such as `output`, if the SQL is a clause.
         known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
             schema but not in the SQL, the verdict is "No".
 
-    >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
+    >>> from birdenv.users.understanding import take_apart
+    >>> verdict(take_apart("Does roomy mean more than 40 seats?"), ["b.seats >= 40"])
     'No'
-    >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
+    >>> verdict(take_apart("So at least 40 seats?"), ["b.seats >= 40"])
     'Yes'
-    >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
+    >>> verdict(take_apart("So just the name and the index?"), ["name, wear_index"], "output")
     'Yes'
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if len(snippets) != 1 or not _proposes(asked):
         return ""
     text, tokens = asked.text, _tokens(snippets[0])
@@ -195,7 +194,7 @@ _KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 _LISTS = frozenset({"output", "group", "order", "tie"})
 _CLAUSES = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
-"""What people leave out of the name of a key: one row for each station."""
+"""Words that people leave out of the name of a key, as in "one row for each station"."""
 
 
 @lru_cache(maxsize=4096)
@@ -239,8 +238,8 @@ def mentions_another(text: str, sql: str, brief: Brief) -> bool:
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
     """Judge a proposal about output columns, groups or sorting.
 
-    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions
-    another name from the schema.
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
+    name from the schema that the clause does not list.
     """
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)

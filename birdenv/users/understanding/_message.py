@@ -185,12 +185,7 @@ _INTRODUCES = re.compile(
 def _offers_choices(lead: str, items: Sequence[str]) -> bool:
     """Return whether items are choices for one question, not questions of their own."""
     asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
-    if 2 * asking > len(items) or not lead:
-        return False
-    lead = lead.lower()
-    return bool(_CHOOSES.search(lead)) and not (
-        lead.endswith(":") and _INTRODUCES.search(lead[-120:]) and asking
-    )
+    return 2 * asking <= len(items) and _CHOOSES.search(lead.lower()) is not None
 
 
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
