@@ -189,7 +189,7 @@ def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
 
 def _followed(tokens: list[LexicalUnit]) -> Iterator[tuple[LexicalUnit, LexicalUnit]]:
     """Return the tokens, each with the token after it."""
-    return zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
+    return zip(tokens, [*tokens, LexicalUnit("symbol", "")][1:], strict=True)
 
 
 def _core(snippet: str) -> tuple[str, ...]:
