@@ -41,18 +41,50 @@ _PROPOSAL = re.compile(
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
 )
-CHOICE = re.compile(r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)")
+CHOICE = re.compile(
+    r"(?<!\bon )(?<!\bat )\bor\b"
+    r"(?! (?:more|less|fewer|above|below|later|earlier|after|before|higher|lower|over|under|not)\b)"
+)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
 _PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
 _SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
 _SPELT_OUT = re.compile(r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)")
+MOMENT = r"(?:\d{4}-\d\d-\d\d|\d\d:\d\d)"
+"""A pattern for a date or a time of day."""
+
+_AT = rf"(?: and including)? (?:the )?\W?{MOMENT}"
 _BOUNDS = (
-    (">=", re.compile(r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b")),
-    ("<=", re.compile(r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b")),
-    (">", re.compile(r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b")),
-    ("<", re.compile(r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b")),
+    (
+        ">=",
+        re.compile(
+            r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b"
+            rf"|\b(?:(?:on|at) or after|not before|no earlier than|since|from|starting (?:on|at|from)){_AT}"
+            rf"|{MOMENT}\W? (?:or after|onwards?|on\b)"
+        ),
+    ),
+    (
+        "<=",
+        re.compile(
+            r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b"
+            rf"|\b(?:(?:on|at) or before|not after|no later than|until|through){_AT}|{MOMENT}\W? or before\b"
+        ),
+    ),
+    (
+        ">",
+        re.compile(
+            r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b"
+            rf"|\b(?:after|later than|past){_AT}"
+        ),
+    ),
+    (
+        "<",
+        re.compile(
+            r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b"
+            rf"|\b(?:before|earlier than|prior to){_AT}"
+        ),
+    ),
 )
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_MOMENT = re.compile(rf"(?<![\d:-]){MOMENT}(?![\d:-])")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _LONGEST_APPROVAL = 24
 """The number of characters at the end of a text that are searched for a request for approval."""
@@ -169,18 +201,22 @@ def verdict(
     if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
         out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
         return "" if bool(out) == bool(kept) else "Yes" if out else "No"
-    proposed, dates = numbers_in(text), set(_DATE.findall(text))
-    if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
+    proposed, moments = numbers_in(text), set(_MOMENT.findall(text))
+    if (proposed or moments) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
-    if dates:
-        real = {token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)}
-        return "Yes" if real and dates <= real else "No" if real else ""
+    if moments:
+        real = {token.text for token in tokens if token.kind == "string" and _MOMENT.fullmatch(token.text)}
+        if not real:
+            return ""
+        return "No" if not moments <= real or _other_bound(text, tokens) else "Yes"
     if proposed:
         numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
         if not all(
             number in numbers or (percent and number / 100 in numbers) for number, percent in proposed
         ):
-            return "No" if numbers else ""
+            near = {number + step for number, _ in proposed for step in (-1, 1)}
+            same = not near.isdisjoint(numbers) and _other_bound(text, tokens)  # "more than 39" for >= 40
+            return "No" if numbers and not same else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
 

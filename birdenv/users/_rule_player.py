@@ -160,9 +160,9 @@ class RulePlayer:
                 item = replace(choice.items[0], snippet=wrong)
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
-        said = (confirmed(asked, choice, brief) if again else "") or (
-            still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        )
+        said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
+        if again or said:
+            said = confirmed(asked, choice, brief) or said
         if said and name == "literal":
             return f"{said}."
         if name == "mistaken" and again:

@@ -15,7 +15,7 @@ from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 from birdenv.users._brief import Brief
-from birdenv.users._proposal import CHOICE, mentions_another, numbers_in, verdict
+from birdenv.users._proposal import CHOICE, MOMENT, mentions_another, numbers_in, verdict
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -168,7 +168,10 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
     after = _stems(re.split(r"\d", text)[-1]) & (_stems(told.target) - GENERIC_STEMS)
     if after and wanted is None and not CHOICE.search(text) and numbers_in(text):
         wanted = True  # "so 3 days is late?"
-    values = _values(text, months=stem("month") in own)
+    shares = any(
+        0 < Decimal(one.name) < 1 for one in tree.find_all(node_class("Literal")) if _is_number(one.name)
+    )
+    values = _values(text, months=stem("month") in own, shares=shares)
     contrast = _CONTRAST.match(text)
     return (
         (not _has_unit(text, own) and not _is_turned(tree) and _of_number(values, tree, said, wanted))
@@ -235,8 +238,12 @@ def _ranges(tree: Node) -> Iterator[list[tuple[Callable[[Any, Any], bool], str]]
             yield [(compare, end.name) for compare, end in ends]
 
 
+def _is_number(literal: str) -> bool:
+    return re.fullmatch(r"\d+(?:\.\d+)?", literal) is not None
+
+
 def _value(literal: str) -> Value:
-    return Decimal(literal) if re.fullmatch(r"\d+(?:\.\d+)?", literal) else literal
+    return Decimal(literal) if _is_number(literal) else literal
 
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -245,8 +252,11 @@ _DATE = re.compile(
 )
 
 
-def _values(text: str, *, months: bool) -> Sequence[Value]:
-    """Return the dates, times and numbers in a question. A month is a number if the point is about months."""
+def _values(text: str, *, months: bool, shares: bool) -> Sequence[Value]:
+    """Return the dates, times and numbers in a question.
+
+    A month is a number if the point is about months, and a percentage is a fraction if it is about fractions.
+    """
 
     def spelt(match: re.Match[str]) -> str:
         month = f"{_MONTHS.index(match['month']) + 1:02}"
@@ -257,9 +267,9 @@ def _values(text: str, *, months: bool) -> Sequence[Value]:
     if re.search(r"(?<!\w)-\d|\bminus\b", text):
         return []
     text = _DATE.sub(spelt, text).replace("twice", "2").replace(" once", " 1")
-    dates = re.findall(r"\d{4}-\d\d-\d\d|\b\d\d:\d\d", text)
-    return dates or [
-        number / 100 if percent and number > 1 else number for number, percent in numbers_in(text)
+    moments = re.findall(MOMENT, text)
+    return moments or [
+        number / 100 if percent and shares and number > 1 else number for number, percent in numbers_in(text)
     ]
 
 

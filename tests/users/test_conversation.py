@@ -81,6 +81,8 @@ def test_without_anything_told_a_reference_is_asked_back() -> None:
         ("Is it those since 2024-01-01?", ["joined_on >= '2024-01-01'"], "Yes"),
         ("Should high mean above 0.35?", ["x >= 0.35"], "No"),
         ("So at least 50 seats?", ["seats >= 40"], "No"),
+        ("So at most 39 seats?", ["seats < 40"], ""),
+        ("So more than 38 seats?", ["seats >= 40"], "No"),
         ("Is it 35 percent?", ["x > 0.35"], "Yes"),
         ("Only junior members?", ["tier IN ('junior', 'student')"], ""),
         ("Do only junior members count?", ["tier IN ('junior', 'student')"], "No"),
@@ -92,6 +94,31 @@ def test_without_anything_told_a_reference_is_asked_back() -> None:
 )
 def test_proposals(question: str, snippets: list[str], said: str) -> None:
     assert verdict(take_apart(question), snippets) == said
+
+
+SIDES = {
+    ">=": (
+        "on or after {}",
+        "since {}",
+        "from {} on",
+        "{} or later",
+        "starting from {}",
+        "no earlier than {}",
+    ),
+    "<=": ("on or before {}", "until {}", "up to and including {}", "{} or before", "no later than {}"),
+    ">": ("after {}", "strictly after {}", "later than {}"),
+    "<": ("before {}", "earlier than the {}", "prior to {}"),
+}
+
+
+@pytest.mark.parametrize("moment", ["2022-01-01", "16:00"])
+def test_a_proposal_of_a_date_or_time_names_its_side_of_the_bound(moment: str) -> None:
+    for sign in SIDES:
+        for proposed, phrases in SIDES.items():
+            for phrase in phrases:
+                asked = f"Do you mean those that began {phrase.format(moment)}?"
+                found = verdict(take_apart(asked), [f"t.began {sign} '{moment}'"])
+                assert found == ("Yes" if proposed == sign else "No"), (asked, sign)
 
 
 def test_a_proposal_may_ask_for_approval_at_its_end() -> None:

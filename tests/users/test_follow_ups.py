@@ -197,6 +197,20 @@ def test_a_follow_up_that_proposes_gets_yes_or_no(task: str, first: str, questio
 
 
 @pytest.mark.parametrize(
+    ("task", "question", "begins"),
+    [
+        ("library_4", "so 3 days is late?", "Yes."),
+        ("library_4", "Is 2 days already late?", "No. 2 itself is not"),
+        ("library_3", "Are senior members those who joined after 2022-01-01?", "No."),
+        ("bikeshare_M_3", "Does a weak battery include exactly 40 percent?", "No. 40 itself is not"),
+        ("bikeshare_4", "Is late in the day from 16:00 on?", "Yes."),
+    ],
+)
+def test_a_proposal_in_a_first_question_gets_yes_or_no(task: str, question: str, begins: str) -> None:
+    assert last(task, question).startswith(begins)
+
+
+@pytest.mark.parametrize(
     ("task", "first", "question"),
     [
         ("library_4", "When is a return late?", "does exactly 2 weeks count?"),

@@ -162,7 +162,8 @@ BRIEF = Brief(
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
-    "sign", ["?", "1", "1. ", "- ", "(", ")", "a) ", "\n", "1)\n", "-\n  - ", "or? ", "? ", ", and ", "points: "]
+    "sign",
+    ["?", "1", "1. ", "- ", "(", ")", "a) ", "\n", "1)\n", "-\n  - ", "or? ", "? ", ", and ", "points: "],
 )
 def test_a_very_long_message_is_read(sign: str) -> None:
     message = (sign * 65_536)[:65_536]
