@@ -26,7 +26,7 @@ reads_clock: Final = lru_cache(maxsize=4096)(may_change)
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
 """The flag of a submission that fails only because of the setting `fail_doubtful`."""
 
-SPELLED_OUT: Final = "the rows are right, but the query reads no table: the rows are literals"
+SPELLED_OUT: Final = "the rows are correct, but the query reads no table: the rows are literals"
 
 _LONGEST: Final = 20_000  # characters; longer submissions are not examined
 

@@ -62,7 +62,7 @@ def _read(file: Path) -> Mapping[str, Mapping[str, float]]:
         good = isinstance(prices, dict) and {"input", "output"} <= set(prices) <= set(_FIELDS)
         if not good or not all(_is_price(price) for price in prices.values()):
             raise InputError(
-                f"{file}: {model!r} needs the prices `input` and `output`, and may have `cached_input`, "
+                f"{file}: {model!r} requires the prices `input` and `output`, and may have `cached_input`, "
                 "in US dollars per million tokens"
             )
     return found

@@ -173,7 +173,7 @@ class Poster:
             place = self.scrubbed(shortened(response.headers.get("location", "")))
             return EndpointRefusedError(
                 f"{self._endpoint.url} answered {status}: it redirects requests to {place} "
-                "(is the base URL right?)"
+                "(is the base URL correct?)"
             )
         if status == 402 or _SPENT.search(lower) or "billing" in code.lower():
             return EndpointRefusedError(f"{said} (the quota is spent)")
@@ -193,11 +193,11 @@ class Poster:
                 return ReasoningMissingError(said)
             return EndpointError(said)
         if status in (401, 403):
-            said += " (is the key right?)"
+            said += " (is the key correct?)"
         elif status == 404 and found.get("code"):
             said += f" ({self._endpoint.url}/models lists its models)"
         elif status == 404:
-            said += " (is the base URL right? Most end in /v1)"
+            said += " (is the base URL correct? Most end in /v1)"
         return EndpointRefusedError(said)
 
     def _connection_error(self, error: BaseException) -> Exception:

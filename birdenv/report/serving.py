@@ -97,5 +97,5 @@ def web_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(
-            f"this needs the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
+            f"this requires the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
         ) from None

@@ -101,7 +101,9 @@ def read_speeds(folder: Path) -> dict[str, float]:
     for number, record in enumerate(read_records(path, "speeds"), 1):
         name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
         if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
-            raise InputError(f"{path}: record {number} needs the text `instance_id` and the number `r_ves`")
+            raise InputError(
+                f"{path}: record {number} requires the string `instance_id` and the number `r_ves`"
+            )
         scores[episode_name(name, repeat)] = float(score)
     return scores
 
@@ -231,7 +233,7 @@ def _culprits(folder: Path) -> dict[str, str]:
         episodes = read_json(folder / BLAME)["by_episode"]
         return {name: str(episode["culprit"]) for name, episode in episodes.items()}
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME} is damaged; write it again with `birdenv blame`") from None
+        raise InputError(f"{folder / BLAME} is damaged; recreate it with `birdenv blame`") from None
 
 
 def _in_order(
