@@ -232,7 +232,7 @@ def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
 def _attempts(value: Any, where: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value or []
     if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
-        raise InputError(f"{where}: SQL must be text or a list of texts")
+        raise InputError(f"{where}: SQL must be a string or a list of strings")
     return tuple(item for item in values if item.strip())
 
 
