@@ -1,4 +1,4 @@
-"""Adapters for training and evaluation frameworks. Each module needs the extra of the same name.
+"""Adapters for training and evaluation frameworks. Each module requires the extra of the same name.
 
 * `inspect`: tasks, solver and scorer for Inspect (`inspect eval birdenv/c_interact`).
 * `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can also use.

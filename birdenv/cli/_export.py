@@ -109,7 +109,7 @@ def export(
 
 
 def _why_none(episodes: Sequence[ExportedEpisode], form: str) -> str:
-    """Return the reason why no row was made from episodes, and what to do about it."""
+    """Return the reason why no rows were made from episodes, and what to do about it."""
     if not episodes:
         return "no episode was graded"
     if form != "preference":

@@ -1,4 +1,4 @@
-"""`birdenv regrade`: grade the submissions of a stored run again, without playing."""
+"""`birdenv regrade`: regrade the submissions of a stored run without replaying it."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Return the cells of the line about a run: the folder and the figures, or the folder and the error."""
+    """Return the cells of the line about a run: the folder and the metrics, or the folder and the error."""
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)

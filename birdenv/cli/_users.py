@@ -153,7 +153,7 @@ def leak(
 
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
-    """Save the figures of a user that is not part of birdenv, so that run summaries can show them."""
+    """Save the metrics of a user that is not part of birdenv, so that run summaries can show them."""
     file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file} (summaries of runs with this user show them)")

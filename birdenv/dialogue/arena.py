@@ -223,7 +223,7 @@ class Arena:
             dialogue: the dialogue to create players for.
             instance_id: the id of the dialogue's task.
             seed: the seed of the players' random generators.
-            repeat: the index of the repetition of the task, from 0.
+            repeat: the zero-based index of the repetition of the task.
             but: the index of a seat that gets no player because the caller plays it.
             models: the language models of the run.
         """

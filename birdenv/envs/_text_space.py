@@ -26,7 +26,7 @@ from gymnasium.wrappers.utils import create_zero_array
 
 T = TypeVar("T")
 SHARED_BYTES = 2**20
-"""The maximum size in bytes of a text in shared memory, for each environment."""
+"""The maximum size in bytes of a string in shared memory, for each environment."""
 
 _LENGTH_BYTES = 8
 _LONGEST_CHARACTER = 4  # bytes in UTF-8

@@ -101,11 +101,11 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Describe what is wrong with the simulated user's answers in a family; return "" if all are right.
+        """Describe what is wrong with the simulated user's answers in a family; return "" if all are correct.
 
-        The term of each ambiguous point must be in the request. In every task, the user must tell the meaning
-        if asked about the term, and if asked about at least one phrase of the request that shares a word with
-        it.
+        The term of each ambiguous point must be in the request. In every task, the user must explain the
+        meaning when asked about the term, and when asked about at least one phrase in the request that shares
+        a word with the term.
         """
         request = tasks[0].public.question
         points = [task.private.brief.ambiguities for task in tasks]

@@ -81,7 +81,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """Return the numbers of databases and roles in words, such as `2 databases, 1 role`."""
+    """Return how many databases and roles there are, such as `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
@@ -267,7 +267,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """Print and return which databases are missing, and how the set differs from the authors' figures."""
+    """Print and return which databases are missing, and how the set differs from the authors' counts."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were requested

@@ -130,7 +130,7 @@ def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
 
 
 _NOT_KEPT: Final = frozenset({"resume", "verbose"})
-"""Options that only concern one call of a command."""
+"""Options that apply only to a single call of a command."""
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Transcripts:
     """Recorded dialogues from one game. Iterating over them yields the list of turns in each dialogue.
 
     In CoCoA's games, each recorded dialogue contains its scenario. In other games, the task is looked up by
-    id, and the recorded SQL is executed again.
+    id, and the recorded SQL is re-run.
 
     Attributes:
         game: the game.

@@ -201,7 +201,7 @@ class NonblockingConnection:
         return self._libpq.get_result()
 
     def _flush(self) -> None:
-        """Send a whole text, even if it is so long that the server sends something before it reads on."""
+        """Send a whole message, even if it is so long that the server sends something before it reads on."""
         while self._libpq.flush():
             self._ready.modify(self._libpq.socket, select.POLLIN | select.POLLOUT)
             try:

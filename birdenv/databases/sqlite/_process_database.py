@@ -220,7 +220,7 @@ def _read(values: Any) -> tuple[bool, Answer]:
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
     """Return the error for a statement whose worker has died.
 
-    The message ends with `lost`, a text that says what the episode has lost.
+    The message ends with `lost`, which says what the episode has lost.
     """
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF

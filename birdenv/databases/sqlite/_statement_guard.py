@@ -21,7 +21,7 @@ from birdenv.databases.sqlite._authorizer_rules import HARMLESS, LIST_OF_FILES, 
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
 
 LARGEST_VALUE: Final = 10_000_000
-"""Maximum size of a text or blob, and of one row of a table, in bytes."""
+"""Maximum size of a string or blob, and of one row of a table, in bytes."""
 
 _WHOLE_INDEX: Final = 1_000_000_000
 """The same limit for modules that store a whole index as one value: SQLite's own limit."""

@@ -113,7 +113,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
-    """Return the number of required positional arguments, or 2 if the signature does not tell."""
+    """Return the number of required positional arguments, or 2 if the signature is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

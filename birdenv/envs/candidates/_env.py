@@ -59,7 +59,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         **settings: the settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
     Attributes:
-        layout: the numbers of spans and candidates, and the indices of the actions.
+        layout: the layout of observations and actions.
 
     Raises:
         InputError: settings or files cannot be used, or no task has candidates.

@@ -36,7 +36,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         **settings: the settings of `CInteractCandidatesEnv`, except profile, user and rewards.
 
     Attributes:
-        layout: the numbers of spans and candidates, and the indices of the actions.
+        layout: the layout of observations and actions.
 
     Raises:
         InputError: settings or files cannot be used.

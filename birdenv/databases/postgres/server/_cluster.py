@@ -1,6 +1,6 @@
 """Manage the embedded server, which is started on demand and shared by all processes of this user.
 
-The server holds only templates and their copies, which can be loaded again. Therefore it never forces data to
+The server holds only templates and their copies, which can be reloaded. Therefore it never forces data to
 disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data may be damaged,
 so birdenv deletes them.
 """

@@ -191,7 +191,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Stop using the server. The embedded server shuts down when no process uses it any more.
+        """Stop using the server. The embedded server shuts down when no process is using it.
 
         Open connections are not closed.
         """
