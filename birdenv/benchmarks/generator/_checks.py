@@ -144,7 +144,7 @@ class Checker:
             sql = f"SELECT {quantity.sql} FROM {entity.table} {entity.alias}"
             known = [row[0] for row in self._rows(sql) if row[0] is not None]
             if len({type(value) is str for value in known}) > 1:
-                raise InputError(f"{entity.plural}: the values of {name} mix texts and numbers")
+                raise InputError(f"{entity.plural}: the values of {name} mix strings and numbers")
             found[name] = sorted(known)
         return found
 

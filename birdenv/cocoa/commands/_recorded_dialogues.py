@@ -72,7 +72,7 @@ def read_dialogues(
         else:
             found += read_examples(path, known)
     if not found:
-        raise InputError(f"{paths[0]} contains no finished dialogue")
+        raise InputError(f"{paths[0]} contains no finished dialogues")
     return found, settings | further
 
 

@@ -53,7 +53,7 @@ def analyze(
         check_writable(html)
     dialogues = [each for path in sources for each in read_dialogues(path)]
     if not dialogues:
-        raise InputError(f"{sources[0]} contains no finished dialogue")
+        raise InputError(f"{sources[0]} contains no finished dialogues")
     made = analyse(dialogues, _rated(dialogues, sources, ratings or ()))
     print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
     if html is not None:

@@ -90,7 +90,7 @@ class MovePredictions:
         """Return a description of the CPU time per move: the median and the 99th percentile."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
-        return f"{1000 * median(times):.1f} ms of processor time (99th percentile: {1000 * late:.1f} ms)"
+        return f"{1000 * median(times):.1f} ms of CPU time (99th percentile: {1000 * late:.1f} ms)"
 
     def figures(self) -> dict[str, Any]:
         """Return all results, keyed by name. An undefined result is None or a `Figure` without a value."""

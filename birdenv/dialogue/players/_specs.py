@@ -199,7 +199,7 @@ class PlayerSpec:
         known = ", ".join(names) or "none; is birdenv installed with pip?"
         kind, of_game = self._kind, f" of {self.game}" if self.game else ""
         ours = f"known {kind}s{of_game}: {known}"
-        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give {self._instead(names)}{why}")
+        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or use {self._instead(names)}{why}")
 
     def _instead(self, names: Sequence[str]) -> str:
         """Return what the user may have meant by the spec."""

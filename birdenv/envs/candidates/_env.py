@@ -143,7 +143,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise ResetNeeded("no episode is running: call reset() first")
         if not self.action_space.contains(action):
             raise InvalidAction(
-                f"{action!r:.60} is not an action: give a number from 0 to {self.layout.give_up}"
+                f"{action!r:.60} is not an action: use a number from 0 to {self.layout.give_up}"
             )
         played = session.act(int(action))
         info = self._title(session.task) | ({} if played.allowed else {"refused": "illegal"})

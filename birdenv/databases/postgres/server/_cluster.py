@@ -236,7 +236,7 @@ class Cluster:
         place.session.unlink()
         return [
             "the machine was stopped while the PostgreSQL server was running, so its databases were deleted; "
-            "load them again with `birdenv db load`"
+            "reload them with `birdenv db load`"
         ]
 
 
