@@ -28,7 +28,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "trl rollout_func": frozenset(),
     "verifiers": frozenset(),
 }
-"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that each framework handles by itself."""
+"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that each framework handles itself."""
 
 
 def missing(extra: str, error: ImportError) -> ImportError:

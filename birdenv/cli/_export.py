@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from birdenv.runs.export import ExportedEpisode, ExportFormat
 
 FORMATS: Final = "birdenv.export_formats"
-"""The group of entry points of further formats: functions that take the file to write, the folders and the
+"""The entry-point group for additional formats. The functions take the file to write, the folders and the
 minimum reward, and return a line that says what was written."""
 
 

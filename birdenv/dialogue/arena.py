@@ -61,7 +61,7 @@ def _let_go(loaded: _Loaded) -> None:
 
 
 def _forget() -> None:
-    """Forget, in a forked child process, the tasks that the parent loaded and will close."""
+    """In a forked child process, forget the tasks that the parent process loaded and will close."""
     global _lock
     _lock = threading.RLock()
     _loaded.clear()

@@ -91,7 +91,7 @@ class Checker:
         return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
-        """Return the reward of an agent that submits these statements one after another."""
+        """Return the reward of an agent that submits the statements in order."""
         rules = CInteractRules(task, self._source, self._grader)
         dialogue = Dialogue(rules)
         for sql in sqls:

@@ -17,9 +17,8 @@ from birdenv.files import check_writable, write_text
 from birdenv.plugins import load_plugin, plugins
 
 RATINGS: Final = "birdenv.ratings"
-"""The group of entry points to functions that find the ratings of dialogues.
-
-They get the dialogues, their sources and the files of ratings, and return `Rated`.
+"""The entry-point group for functions that find ratings of dialogues. They take the dialogues, their sources
+and the rating files, and return `Rated`.
 """
 
 

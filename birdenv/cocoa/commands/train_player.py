@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from birdenv.cocoa.files import ExampleRecord
 
 TRAINERS: Final = "birdenv.trainers"
-"""Entry points of functions that train a player: they take transcripts, the file to write, a seed, and a
-function that receives the share of the work that is done."""
+"""The entry-point group for functions that train a player. They take transcripts, the file to write, a seed,
+and a function that receives the completed share of the work."""
 
 REINFORCERS: Final = "birdenv.reinforcers"
-"""Entry points of functions that improve a trained player: they take a game, the player's file, the file to
-write, a seed, a function for the progress, the number of dialogues, and the game's settings."""
+"""The entry-point group for functions that improve a trained player. They take a game, the player's file, the
+file to write, a seed, a function for the progress, the number of dialogues, and the game's settings."""
 
 
 def train_player(

@@ -28,7 +28,7 @@ from birdenv.processes.pool import ProcessPool, memory_left
 from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
-"""Maximum number of workers that run reading statements. Grading has as many workers of its own."""
+"""Maximum number of workers that run reading statements. Grading has the same number of separate workers."""
 
 _MOST_IDLE: Final = 8 * MOST_WORKERS  # workers of finished writing episodes, kept for the next ones
 

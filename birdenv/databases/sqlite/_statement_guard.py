@@ -30,7 +30,7 @@ _MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
 _TICK_INSTRUCTIONS: Final = 10_000  # instructions of SQLite's virtual machine between two checks of the clock
 
 SPILLED_BYTES: Final = 2**30
-"""Bytes that one statement may write to temporary files, for sorting and for transient tables."""
+"""Maximum bytes that a statement may write to temporary files, for sorting and for transient tables."""
 
 
 @dataclass(frozen=True, slots=True)

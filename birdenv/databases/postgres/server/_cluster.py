@@ -44,7 +44,7 @@ _SETTINGS: Final = {
     "max_connections": str(MOST_CONNECTIONS),
     "max_locks_per_transaction": "256",  # times max_connections is the size of the shared table of locks
     "client_connection_check_interval": "1s",  # stop the statement of a killed client
-    # The data can be made again: never force them to disk, and log only what recovery needs. A killed server
+    # The data can be re-created: never force them to disk, and log only what recovery needs. A killed server
     # may lose its last commits, except those made with SET synchronous_commit = on, as loading does.
     "fsync": "off",
     "synchronous_commit": "off",
