@@ -34,7 +34,7 @@ class Usage:
             kinds = int | float if name == "cost_usd" else int
             is_number = isinstance(value, kinds) and not isinstance(value, bool)
             if value is not None and not (is_number and 0 <= value <= _MOST and isfinite(value)):
-                raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None (not known)")
+                raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None if unknown")
 
     def __add__(self, other: Usage) -> Usage:
         """Return the sum of two usages. A number that is unknown in one of them counts as 0."""

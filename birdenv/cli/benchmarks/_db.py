@@ -66,7 +66,7 @@ def status(dsn: Dsn = None) -> None:
         print(f"\nIn addition to the loaded databases, birdenv has {_counted(beside)} there:")
         for each in beside:
             print(f"  {each.kind:<10}  {each.name}" + (f"  {each.size / 1e6:.1f} MB" if each.size else ""))
-        print("`birdenv db clean` removes the ones that no running process uses.")
+        print("`birdenv db clean` removes those that no running process is using.")
 
 
 def _print_templates(found: Mapping[str, Template]) -> None:
@@ -88,7 +88,7 @@ def _counted(beside: Sequence[Leftover]) -> str:
 
 @app.command()
 def clean(dsn: Dsn = None) -> None:
-    """Remove birdenv's databases and roles that no running process uses. Loaded databases are kept.
+    """Remove birdenv's databases and roles that no running process is using. Loaded databases are kept.
 
     This includes the leftovers of killed processes, and the copies that runs share. The next run that needs a
     copy re-creates it.
