@@ -1,4 +1,4 @@
-"""What a simulated user knows: the unambiguous request, and the points that were made ambiguous in it."""
+"""The knowledge of a simulated user: the unambiguous request, and the points made ambiguous in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
 Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
-"""How the user classifies a question.
+"""The user's classification of a question.
 
 The question is about an annotated point, about another part of the SQL, or out of scope (AMB, LOC and UNA in
 BIRD-Interact). If the user does not understand the question, it is unclear, and the user asks the agent to
@@ -20,7 +20,7 @@ STAGES: Final = ("encoder", "decoder")
 """The two steps of a user: finding what a question is about, and wording the answer (BIRD-Interact §3.1)."""
 
 UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
-"""How the rule-based user words its answers: in whole sentences, as the bare content, or with small talk."""
+"""The style of the rule-based user's answers: whole sentences, the bare content, or with small talk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,9 @@ class BriefNotes:
     schema: str = ""
 
 
+NO_NOTES: Final = BriefNotes({}, {})
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """Everything that the user may use to answer questions about one task. The system never sees it.
@@ -86,7 +89,7 @@ class Brief:
     gold: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
-    notes: BriefNotes | None = None
+    notes: BriefNotes = NO_NOTES
     request: str = ""
     converses: bool = True
     first_line: bool = False

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
+from birdenv.users._told import (
+    LIST_STEMS,
+    ORDINALS,
+    PART_STEMS,
+    confirmed,
+    is_part,
+    linked,
+    part_asked_for,
+    says,
+    without_courtesy,
+)
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -17,11 +28,13 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
-from birdenv.users.understanding._candidate_words import subject_stems
-from birdenv.users.understanding._choice import NEVER, SURE
+from birdenv.users.understanding._candidate import Candidate
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, choice_of
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
-from birdenv.users.understanding._left_open import NO_RESTRICTION
-from birdenv.users.understanding._phrases import is_out_of_scope
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
+from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
@@ -31,30 +44,10 @@ from birdenv.users.understanding._word_forms import (
     words,
 )
 
-_REFERS = re.compile(
-    r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
-    r"|\b(?:it|its|that|this|they|those|these|them|the same|exactly|again|once more"
-    r"|inclu\w+|strictly|at (?:least|most)|or (?:more|less)|(?:more|less) than|above|below)\b"
-)
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _PLACE = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
+    rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
     r"|^\W*(?:(?:and|now|then|next|what about|how about),? )?\W?(?:(?P<alone>\d{1,3})|(?P<letter>[a-e]))\W*$"
-)
-_OTHERS = re.compile(
-    r"\b(?:others?|latter|next|remaining|rest|left|unanswered|outstanding|missed|skipped|go on|go ahead"
-    r"|continue|carry on|keep going)\b"
-    r"|\bonly (?:\w+ )?(?:answered|told|replied|one|two|some|half)\b"
-    r"|\b(?:two|three|all|both) of (?:them|my)\b"
-)
-_OF_LISTS = frozenset(
-    map(
-        stem,
-        """again ahead another answer aren both carry continue didn don fifth forgot four fourth go haven isn
-        item keep last latter left less list miss missed next no nr other outstanding point q question
-        remain repeat reply rest second sixth skip t third three two unanswered wasn yet""".split(),
-    )
 )
 
 
@@ -84,12 +77,14 @@ class Conversation:
         parts = listed = self._listed(message)
         if not listed:
             parts = understand_parts(self.brief, message)
-            if len(parts) == 1:
-                parts = [self._in_the_light_of_before(parts[0])]
-            else:
+            parts = [self._in_the_light_of_before(one) for one in parts[:most]] + parts[most:]
+            if len(parts) > 1:
                 self.asked = parts
+            elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
+                self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
-        self._last = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        told_now = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        self._last = [one for one in told_now if not is_part(one)] or self._last
         texts = {part.text for part in answered}
         told = {choice.target for choice in self._last}
         self.waiting = [
@@ -99,12 +94,12 @@ class Conversation:
 
     def remember(self, choice: Choice) -> None:
         """Record that a question was answered. `choice` is what the question was understood to be about."""
-        if choice.tells and choice.target:
+        if choice.tells and choice.target and not is_part(choice):
             self.told.append(choice)
 
     def was_told(self, choice: Choice) -> bool:
         """Return True if a question about the same point was answered before."""
-        return choice.target in [one.target for one in self.told]
+        return not is_part(choice) and choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
         """Return the earlier questions that a message refers to by "the second one" or "the other two"."""
@@ -112,11 +107,11 @@ class Conversation:
             return []
         text = clean(message)
         telling = content_words(words(_PLACE.sub(" ", text)))
-        if not set(map(stem, telling)) <= GENERIC_STEMS | _OF_LISTS:
+        if not set(map(stem, telling)) <= GENERIC_STEMS | LIST_STEMS:
             return []
         places = list(dict.fromkeys(_places(text, len(self.asked))))
         parts = [self.asked[place] for place in places if place < len(self.asked)]
-        if not parts and (places or _OTHERS.search(text)):
+        if not parts and (places or "other questions" in says(text)):
             parts = self.waiting or [Part(message, Choice("unclear"))]
         return [
             one if one.choice else Part(one.text, understand(self.brief, take_apart(one.text)))
@@ -124,37 +119,79 @@ class Conversation:
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
-        """Return a question, interpreted with the help of what was said before.
+        """Return a question, interpreted with the help of what was said before."""
+        asked, choice = part.asked or take_apart(part.text), part.choice
+        if choice is None or choice is NEVER or not (self.told or self._last):
+            return Part(part.text, choice, asked)
+        if text := without_courtesy(asked):
+            asked = take_apart(text)
+            rest = understand(self.brief, asked)
+            choice = max(rest, choice, key=lambda one: (one.tells, one.share))
+        return Part(part.text, self._follow_up(asked, choice), asked)
 
-        If the question names several points, those that its answer does not explain wait.
+    def _follow_up(self, asked: Question, choice: Choice) -> Choice:
+        """Return what a question after the first one is about, where its own words leave doubts.
+
+        A question such as "how do I get the second factor in that?" asks for a part of the last answer. Other
+        questions that refer to it are ranked again: this point and the points that define its names are more
+        probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
+        and is about the last answer.
         """
-        asked = part.asked or take_apart(part.text)
-        choice = part.choice
-        assert choice is not None
-        if choice.call == "unclear" or not (
-            choice.tells
-            or choice is NEVER
-            or is_out_of_scope(asked.said)
-            or not GENERIC_STEMS.issuperset(asked.content)  # asks for more than a reference could answer
-        ):
-            choice = self._referred(asked) or choice
-        elif choice.share < SURE and (match := _YOU_SAID.match(asked.text)):
-            rest = understand(self.brief, take_apart(match["rest"]))
-            choice = rest if rest.tells else choice
-        named = named_points(self.brief, asked)
-        if len(named) > 1:
-            self.asked = self.waiting = [Part(one.target, one) for one in named]
-        return Part(part.text, choice, asked)
+        told, said = self._told_last(asked), says(asked.text)
+        if choice is NEVER or is_out_of_scope(asked.said):
+            return choice
+        if _lists(choice) and not asks_for_output(asked.said):
+            choice = UNCLEAR
+        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+        named = choice.target in {one.target for one in named_points(self.brief, asked)}
+        repeats = "repeats" in said and not named
+        least = _LIKELY if choice.items and (named or "infers" not in said) else SURE
+        sure = choice.tells and choice.share >= least and not repeats
+        same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
+        if sure and not same and not rest <= PART_STEMS:
+            return choice
+        if part := part_asked_for(asked, told, self.brief):
+            return part
+        for one in (told, *reversed(self.told)):
+            if confirmed(asked, one, self.brief):
+                return one
+        if sure or repeats:
+            return choice if sure else told
+        ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
+        if ranked.tells or not (asked.guesses or "refers" in said):
+            return ranked if ranked.tells else choice
+        again = not rest or (choice.call == "unclear" and "new" not in said)
+        return told if again and "remaining" not in said else choice
 
-    def _referred(self, asked: Question) -> Choice | None:
-        """Return what a question such as "yes, but at least?" or "so 41 is out?" refers to.
+    def _favoured(self, asked: Question, told: Choice, said: Set[str]) -> dict[Candidate, float]:
+        """Return factors for the odds of the candidates, for a question that refers to the last answer.
 
-        That is the last answer. If it covered several points, the question refers to the only point that
-        shares a word with it, or otherwise to the last point.
+        If the question has a word that occurs in another term and not in the last answer, it rather is about
+        this term. The list of columns is less probable than it seems.
+        """
+        found = index_of(self.brief).candidates
+        remaining = "remaining" in said
+        before = {one.target for one in self.told} if remaining else {told.target}
+        new = set(asked.content).difference(self._stems_of(told), stems_in(told.target))
+        close = [
+            one
+            for one in found
+            if one.items and one.target not in before
+            if not new.isdisjoint(stems_in(one.target))
+            or (remaining and not new.difference(GENERIC_STEMS).isdisjoint(self._stems_of(choice_of(one))))
+        ]
+        if not close and "refers" in said and "new" not in said:
+            close = [*(one for one in found if one.target == told.target != ""), *linked(told, self.brief)]
+        factors = {one: _FAR for one in found if "output" in one.main_kinds}
+        return factors | dict.fromkeys(close, _CLOSE)
+
+    def _told_last(self, asked: Question) -> Choice:
+        """Return the last answer.
+
+        If it covered several points, return the only point that shares a word with the question, or otherwise
+        the last point.
         """
         several = self._last or self.told[-1:]
-        if not several or not (asked.guesses or _REFERS.search(asked.text)):
-            return None
         said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
         return meant[0] if len(meant) == 1 else several[-1]
@@ -164,10 +201,17 @@ class Conversation:
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
 
 
-_YOU_SAID = re.compile(
-    r"^(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] (?P<rest>.+)$"
-)
-"""A reminder of an earlier answer before a new question: "You said 40 seats: for all branches?"."""
+_LIKELY = 0.5
+"""An annotated point that is more probable than this stands, whatever was told before."""
+
+
+def _lists(choice: Choice) -> bool:
+    """Return whether an answer lists the output columns or repeats the request."""
+    return choice.answer.startswith(SAID) or any(part.clause == "output" for part in choice.parts)
+
+
+_CLOSE, _FAR = 8.0, 0.05
+"""The factors for the odds of what the last answer was about, and of the list of columns."""
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
@@ -177,7 +221,7 @@ def _places(text: str, size: int) -> Iterator[int]:
     """Yield the indices, from 0, of the list items that a text mentions."""
     for match in _PLACE.finditer(text):
         if match["word"]:
-            yield _ORDINALS.index(match["word"])
+            yield ORDINALS.index(match["word"])
         elif match["last"]:
             yield size - 1
         elif match["letter"]:
@@ -194,17 +238,7 @@ def ordinal(place: int) -> str:
     >>> ordinal(1)
     'second'
     """
-    return _ORDINALS[place]
-
-
-_KEEPS = re.compile(
-    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
-    r"|here as well)\b"
-)
-_DROPS = re.compile(
-    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
-    r"|now (?:also|too)|too|also the|every|all)\b"
-)
+    return ORDINALS[place]
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -215,8 +249,9 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
-    if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
+    phrases = says(asked.text)
+    keeps, drops = "keeps" in phrases, "drops" in phrases
+    if keeps == drops or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
     said = set(asked.content) - GENERIC_STEMS
     subjects = subject_stems(brief)
@@ -231,7 +266,7 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
         return ""
     if not still and choice.answer != NO_RESTRICTION:
         return ""
-    return "Yes" if still == bool(keeps) else "No"
+    return "Yes" if still == keeps else "No"
 
 
 def _telling(term: str) -> frozenset[str]:

@@ -20,7 +20,7 @@ from birdenv.users.sql_in_words import (
 )
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     NUMBERS,
@@ -41,20 +41,50 @@ _PROPOSAL = re.compile(
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
 )
-_CHOICE = re.compile(
-    r"\bor\b(?! (?:more|less|fewer|above|below|later|earlier|higher|lower|over|under|not)\b)"
+CHOICE = re.compile(
+    r"(?<!\bon )(?<!\bat )\bor\b"
+    r"(?! (?:more|less|fewer|above|below|later|earlier|after|before|higher|lower|over|under|not)\b)"
 )
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
 _PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
 _SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
 _SPELT_OUT = re.compile(r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)")
+MOMENT = r"(?:\d{4}-\d\d-\d\d|\d\d:\d\d)"
+"""A pattern for a date or a time of day."""
+
+_AT = rf"(?: and including)? (?:the )?\W?{MOMENT}"
 _BOUNDS = (
-    (">=", re.compile(r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b")),
-    ("<=", re.compile(r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b")),
-    (">", re.compile(r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b")),
-    ("<", re.compile(r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b")),
+    (
+        ">=",
+        re.compile(
+            r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b"
+            rf"|\b(?:(?:on|at) or after|not before|no earlier than|since|from|starting (?:on|at|from)){_AT}"
+            rf"|{MOMENT}\W? (?:or after|onwards?|on\b)"
+        ),
+    ),
+    (
+        "<=",
+        re.compile(
+            r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b"
+            rf"|\b(?:(?:on|at) or before|not after|no later than|until|through){_AT}|{MOMENT}\W? or before\b"
+        ),
+    ),
+    (
+        ">",
+        re.compile(
+            r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b"
+            rf"|\b(?:after|later than|past){_AT}"
+        ),
+    ),
+    (
+        "<",
+        re.compile(
+            r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b"
+            rf"|\b(?:before|earlier than|prior to){_AT}"
+        ),
+    ),
 )
-_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_MOMENT = re.compile(rf"(?<![\d:-]){MOMENT}(?![\d:-])")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _LONGEST_APPROVAL = 24
 """The number of characters at the end of a text that are searched for a request for approval."""
@@ -66,7 +96,7 @@ _ASKS_FOR_USE = re.compile(
     r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
     r"|uses?|used|using)\b"
 )
-"""What is asked about a column alone: an answer would tell the columns of the gold SQL from others."""
+"""Asks whether a column is used. An answer would show which columns the gold SQL has."""
 
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
@@ -77,7 +107,7 @@ _DIRECTIONS = {
         r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
     ),
 }
-"""How people say that an order is descending, or that it is ascending."""
+"""Phrases for descending order (True) and ascending order (False)."""
 
 _ONCE = re.compile(
     r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
@@ -89,16 +119,15 @@ _REGIONS = {
     "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
     "tie": re.compile(r"^$"),
 }
-"""What of a question is not about the columns that the clause names."""
+"""For each clause, the text of a question that is not about the columns named in this clause."""
 
 
-def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
+def agreed(asked: Question, choice: Choice, brief: Brief) -> Verdict:
     """Return "Yes" or "No" for a question's proposal, or an empty string if the choice does not decide it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if not choice.tells or not _proposes(asked):
         return ""
     if choice.answer:
@@ -106,8 +135,8 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
         repeats = choice.answer.startswith(SAID) and len(said) > 1 and said <= _stems_of(clean(choice.answer))
         return "Yes" if repeats else ""
     clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    known = _known(brief.identifiers, brief.notes) if brief is not None else frozenset()
-    if brief is not None and choice.items:  # the words of the request propose nothing new
+    known = _known(brief.identifiers, brief.notes)
+    if choice.items:  # the words of the request propose nothing new
         given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
         known = frozenset(name for name in known if not name <= given)
     return verdict(asked, choice.granted(), clause, known)
@@ -118,7 +147,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
+def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     """Return the stems of each name in a schema, as the user says the name."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
@@ -129,11 +158,11 @@ def _proposes(asked: Question) -> bool:
     """Return whether a question proposes one thing."""
     text = asked.text
     proposes = asked.confirms or _PROPOSAL.match(text) or _APPROVAL.search(text[-_LONGEST_APPROVAL:])
-    return bool(proposes) and not _CHOICE.search(text)
+    return bool(proposes) and not CHOICE.search(text)
 
 
 def verdict(
-    question: str | Question,
+    asked: Question,
     snippets: Sequence[str],
     clause: str = "",
     known: frozenset[frozenset[str]] = frozenset(),
@@ -143,20 +172,20 @@ def verdict(
     The result is "Yes", "No", or an empty string if the question cannot be decided.
 
     Args:
-        question: the question.
+        asked: the question.
         snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
         clause: the kind of clause, such as `output`, if the SQL is a clause.
         known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
             schema but not in the SQL, the verdict is "No".
 
-    >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
+    >>> from birdenv.users.understanding import take_apart
+    >>> verdict(take_apart("Does roomy mean more than 40 seats?"), ["b.seats >= 40"])
     'No'
-    >>> verdict("So at least 40 seats?", ["b.seats >= 40"])
+    >>> verdict(take_apart("So at least 40 seats?"), ["b.seats >= 40"])
     'Yes'
-    >>> verdict("So just the name and the index?", ["name, wear_index"], "output")
+    >>> verdict(take_apart("So just the name and the index?"), ["name, wear_index"], "output")
     'Yes'
     """
-    asked = take_apart(question) if isinstance(question, str) else question
     if len(snippets) != 1 or not _proposes(asked):
         return ""
     text, tokens = asked.text, _tokens(snippets[0])
@@ -172,18 +201,22 @@ def verdict(
     if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
         out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
         return "" if bool(out) == bool(kept) else "Yes" if out else "No"
-    proposed, dates = _numbers(text), set(_DATE.findall(text))
-    if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
+    proposed, moments = numbers_in(text), set(_MOMENT.findall(text))
+    if (proposed or moments) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
-    if dates:
-        real = {token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)}
-        return "Yes" if real and dates <= real else "No" if real else ""
+    if moments:
+        real = {token.text for token in tokens if token.kind == "string" and _MOMENT.fullmatch(token.text)}
+        if not real:
+            return ""
+        return "No" if not moments <= real or _other_bound(text, tokens) else "Yes"
     if proposed:
         numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
         if not all(
             number in numbers or (percent and number / 100 in numbers) for number, percent in proposed
         ):
-            return "No" if numbers else ""
+            near = {number + step for number, _ in proposed for step in (-1, 1)}
+            same = not near.isdisjoint(numbers) and _other_bound(text, tokens)  # "more than 39" for >= 40
+            return "No" if numbers and not same else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
 
@@ -197,7 +230,7 @@ _KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 _LISTS = frozenset({"output", "group", "order", "tie"})
 _CLAUSES = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
-"""What people leave out of the name of a key: one row for each station."""
+"""Words that people leave out of the name of a key, as in "one row for each station"."""
 
 
 @lru_cache(maxsize=4096)
@@ -233,11 +266,16 @@ def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]
     return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
 
 
+def mentions_another(text: str, sql: str, brief: Brief) -> bool:
+    """Return True if a text mentions a name from the schema, but none of those in the SQL."""
+    return _is_foreign(text, _names_in(parse_fragment(sql)), _known(brief.identifiers, brief.notes))
+
+
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
     """Judge a proposal about output columns, groups or sorting.
 
-    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions
-    another name from the schema.
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
+    name from the schema that the clause does not list.
     """
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
@@ -274,7 +312,8 @@ _OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
 _SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
-def _numbers(text: str) -> list[tuple[Decimal, bool]]:
+def numbers_in(text: str) -> list[tuple[Decimal, bool]]:
+    """Return the numbers in a text, each with True if it is a percentage."""
     spelt = _SPELT_OUT.sub(lambda match: _SPELT[match[1]], text)
     return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
 

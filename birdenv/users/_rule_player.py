@@ -15,6 +15,7 @@ from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
+from birdenv.users._told import confirmed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
@@ -25,7 +26,7 @@ TEMPERAMENTS: Final = {
     "busy": "leaves after 3 messages (`busy:N`: after N), and answers the first question of each",
     "mistaken": "gives a wrong number, says that it is not sure, and corrects itself when asked again",
 }
-"""What distinguishes the users `rule:NAME`."""
+"""The variants `rule:NAME` of the rule-based user, with descriptions."""
 
 _QUESTIONS_OF_BUSY = 3
 """The number of messages that the user `rule:busy` answers before it leaves."""
@@ -33,15 +34,15 @@ _QUESTIONS_OF_BUSY = 3
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 NO_TIME: Final = "Sorry, I have no more time for questions. Please go on with what you know."
-"""What a busy user says instead of further answers."""
+"""The sentence that a busy user says instead of further answers."""
 
 UNSURE: Final = "I am not sure of the number, so please ask me to confirm it."
-"""What a mistaken user adds to a wrong number."""
+"""The sentence that a mistaken user adds to a wrong number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temperament:
-    """How a user answers.
+    """The way in which a rule-based user answers.
 
     Attributes:
         name: a key of `TEMPERAMENTS`.
@@ -160,6 +161,8 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
+        if again or said:
+            said = confirmed(asked, choice, brief) or said
         if said and name == "literal":
             return f"{said}."
         if name == "mistaken" and again:

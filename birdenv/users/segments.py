@@ -148,19 +148,14 @@ class _Cutter:
             if (part := node.args.get(key)) is None:
                 continue
             if key in ("where", "having"):
-                self.listed(
-                    name, key, (f"{key.upper()} {self.sql(one)}" for one in self._conjuncts(part.this))
-                )
+                bare = part.this.unnest()
+                conditions = bare.flatten() if isinstance(bare, self.exp.And) else [part.this]
+                self.listed(name, key, (f"{key.upper()} {self.sql(one)}" for one in conditions))
             else:
                 self.add(f"{name}.{key}", key, self.sql(self._without_places(part, node)))
         limits = [self.sql(n) for key in ("limit", "offset") if (n := node.args.get(key)) is not None]
         if limits:
             self.add(f"{name}.limit", "limit", " ".join(limits))
-
-    def _conjuncts(self, node: Node) -> list[Node]:
-        while isinstance(node, self.exp.Paren) and isinstance(node.this, self.exp.And):
-            node = node.this
-        return list(node.flatten()) if isinstance(node, self.exp.And) else [node]
 
     def _without_places(self, clause: Node, query: Node) -> Node:
         """Return a GROUP BY or ORDER BY in which column numbers are replaced by the columns."""

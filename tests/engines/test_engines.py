@@ -316,7 +316,7 @@ def test_an_agent_that_only_the_run_has_is_refused(
     two_folders: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
     (two_folders[0] / "only_here.py").write_text(AGENT)
-    with pytest.raises(InputError, match=r"the worker on \S+: .*module 'only_here' is not installed"):
+    with pytest.raises(InputError, match=r"the worker on \S+: .*module 'only_here' is neither installed"):
         play(Path("runs"), InFolder(two_folders[1]), "only_here:submits", **RELATIVE)
     assert "Traceback" not in capfd.readouterr().err
 

@@ -13,6 +13,8 @@ PROGRAM = """
 import hashlib, sys
 import gymnasium, birdenv
 from birdenv.envs import c_interact_v0
+from birdenv.envs.candidates._layout import Layout
+from birdenv.envs.candidates._phase import ShownPhase
 from birdenv.envs.wrappers import ChatMessages, Markup
 
 folder, digest = sys.argv[1], hashlib.sha256()
@@ -43,6 +45,9 @@ for agent in env.agent_iter():
     last = env.last()
     note(last)
     env.step(None if last[2] or last[3] else env.action_space(agent).sample())
+request = "Which rider_id, duration_min, loan_id, unit_price, pickup_slot and share_paid are meant?"
+sqls = ["SELECT rider FROM t WHERE duration < 1 AND loan = price", "SELECT id, slot, paid FROM t"]
+note(ShownPhase(Layout(12, 2), request, "rider duration unit pickup", sqls, "sqlite").spans.tobytes())
 print(digest.hexdigest())
 """
 

@@ -158,7 +158,7 @@ def test_a_game_is_played_by_its_module(tmp_path: Path, monkeypatch: pytest.Monk
     assert ran.returncode == 0 and "own-count" in ran.stdout, ran
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for wrong, said in (
-        ("nowhere:GAME", "module 'nowhere' is not installed"),
+        ("nowhere:GAME", "module 'nowhere' is neither installed"),
         ("own_game:Count", "expected a birdenv.dialogue.Game"),
         ("own_game:NONE", "cannot be imported"),
     ):

@@ -9,6 +9,7 @@ from birdenv.errors import InputError
 from birdenv.users import ASKING_BACK
 from birdenv.users._proposal import verdict
 from birdenv.users._rule_player import NO_TIME, UNSURE, misremembered
+from birdenv.users.understanding import take_apart
 from birdenv.users.understanding._word_forms import stem
 
 
@@ -80,6 +81,8 @@ def test_without_anything_told_a_reference_is_asked_back() -> None:
         ("Is it those since 2024-01-01?", ["joined_on >= '2024-01-01'"], "Yes"),
         ("Should high mean above 0.35?", ["x >= 0.35"], "No"),
         ("So at least 50 seats?", ["seats >= 40"], "No"),
+        ("So at most 39 seats?", ["seats < 40"], ""),
+        ("So more than 38 seats?", ["seats >= 40"], "No"),
         ("Is it 35 percent?", ["x > 0.35"], "Yes"),
         ("Only junior members?", ["tier IN ('junior', 'student')"], ""),
         ("Do only junior members count?", ["tier IN ('junior', 'student')"], "No"),
@@ -90,14 +93,39 @@ def test_without_anything_told_a_reference_is_asked_back() -> None:
     ],
 )
 def test_proposals(question: str, snippets: list[str], said: str) -> None:
-    assert verdict(question, snippets) == said
+    assert verdict(take_apart(question), snippets) == said
+
+
+SIDES = {
+    ">=": (
+        "on or after {}",
+        "since {}",
+        "from {} on",
+        "{} or later",
+        "starting from {}",
+        "no earlier than {}",
+    ),
+    "<=": ("on or before {}", "until {}", "up to and including {}", "{} or before", "no later than {}"),
+    ">": ("after {}", "strictly after {}", "later than {}"),
+    "<": ("before {}", "earlier than the {}", "prior to {}"),
+}
+
+
+@pytest.mark.parametrize("moment", ["2022-01-01", "16:00"])
+def test_a_proposal_of_a_date_or_time_names_its_side_of_the_bound(moment: str) -> None:
+    for sign in SIDES:
+        for proposed, phrases in SIDES.items():
+            for phrase in phrases:
+                asked = f"Do you mean those that began {phrase.format(moment)}?"
+                found = verdict(take_apart(asked), [f"t.began {sign} '{moment}'"])
+                assert found == ("Yes" if proposed == sign else "No"), (asked, sign)
 
 
 def test_a_proposal_may_ask_for_approval_at_its_end() -> None:
     ends = "right correct ok okay yes true agreed enough sufficient complete".split()
     for end in [*ends, "that's it", "that's all", "isn't it"]:
-        assert verdict(f"40 seats or more, {end}?", ["seats >= 40"]) == "Yes", end
-        assert verdict(f"40 seats or more, {end} (please)", ["seats >= 40"]) == "", end
+        assert verdict(take_apart(f"40 seats or more, {end}?"), ["seats >= 40"]) == "Yes", end
+        assert verdict(take_apart(f"40 seats or more, {end} (please)"), ["seats >= 40"]) == "", end
 
 
 def test_a_proposal_is_answered_with_the_right_value() -> None:
@@ -152,8 +180,8 @@ def test_only_compared_numbers_are_misremembered() -> None:
 
 
 def test_a_proposal_with_the_wrong_number_of_columns_is_denied() -> None:
-    assert verdict("three columns: name, area, ratio - right?", ["name, ratio"], "output") == "No"
-    assert verdict("two columns, name and the figure, right?", ["name, ratio"], "output") == "Yes"
+    assert verdict(take_apart("three columns: name, area, ratio - right?"), ["name, ratio"], "output") == "No"
+    assert verdict(take_apart("two columns, name and the figure, right?"), ["name, ratio"], "output") == "Yes"
 
 
 KNOWN = frozenset(frozenset(map(stem, name.split())) for name in ("station id", "bike id", "month", "price"))
@@ -179,7 +207,7 @@ KNOWN = frozenset(frozenset(map(stem, name.split())) for name in ("station id", 
 def test_a_proposal_of_a_column_is_compared_with_those_that_are_there(
     question: str, sql: str, clause: str, said: str
 ) -> None:
-    assert verdict(question, [sql], clause, KNOWN) == said
+    assert verdict(take_apart(question), [sql], clause, KNOWN) == said
 
 
 @pytest.mark.parametrize(
@@ -197,4 +225,4 @@ def test_a_proposal_of_a_column_is_compared_with_those_that_are_there(
 def test_yes_or_no_comes_first_only_where_it_is_known(
     question: str, sql: str, clause: str, said: str
 ) -> None:
-    assert verdict(question, [sql], clause, KNOWN) == said
+    assert verdict(take_apart(question), [sql], clause, KNOWN) == said

@@ -24,7 +24,7 @@ from birdenv.users._proposal import agreed
 from birdenv.users.decoder import decode
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Names, in_words
-from birdenv.users.understanding import Choice
+from birdenv.users.understanding import Choice, take_apart
 from birdenv.users.understanding._candidates import gold_parts
 from birdenv.users.understanding._gold_parts import telling_parts
 
@@ -141,7 +141,7 @@ def test_a_column_that_is_not_there_gets_a_no(step: int, briefs: list[tuple[str,
                 words = names.words(column)
                 for question in QUESTIONS.get(part.clause, ()):
                     asked = question.format(words)
-                    verdict = agreed(asked, Choice("unlabelled", part.id, (), (part,)), brief)
+                    verdict = agreed(take_apart(asked), Choice("unlabelled", part.id, (), (part,)), brief)
                     counts[verdict] += 1
                     if verdict == "Yes" and not _is_there(words, there):
                         wrong.append((task, part.sql, asked))

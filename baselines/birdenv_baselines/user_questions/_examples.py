@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, diags_array
 from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question, overlap, take_apart
-from birdenv.users.understanding._ranking import Vector, evidence, vectors
+from birdenv.users.understanding._ranking import Vector, evidence
 from birdenv.users.understanding._weights import (
     ASK_BACK,
     FEATURES,
@@ -171,7 +171,7 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
     """Return the possible replies to a question, or None if none of them is right."""
     index = index_of(row.brief)
     found, tokens = evidence(index, asked), tokens_of(index, asked, known)
-    *speaking, of_refusal, of_asking = vectors(index, asked, found)
+    *speaking, of_refusal, of_asking = found.vectors
     examples = [
         _Example(
             own_runs(tokens, asked.stems, found.shared.get(number, {})),

@@ -15,6 +15,7 @@ from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Brief
+from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import index_of
@@ -211,8 +212,25 @@ def outcome(row: Row, choice: Choice, candidates: Iterable[Candidate]) -> str:
     if choice.call == "unanswerable":
         return "right" if row.kind == "refuse" else "refused"
     chosen = [c for c in candidates if _is_choice(c, choice)]
-    same = {c.same for c in candidates if is_right(row, c)}
-    return "right" if any(is_right(row, c) or (c.items and c.same in same) for c in chosen) else "wrong"
+    right = [c for c in candidates if is_right(row, c)]
+    return "right" if any(c in right or any(is_alike(c, one) for one in right) for c in chosen) else "wrong"
+
+
+def is_alike(one: Candidate, other: Candidate) -> bool:
+    """Return True if the SQL of two annotated points has nearly the same words, so that either will do."""
+    said, told = (
+        {
+            token.text.lower()
+            for item in point.items
+            for token in tokenize(item.snippet)
+            if token.kind != "symbol"
+        }
+        for point in (one, other)
+    )
+    return len(said & told) > _ALIKE * len(said | told)
+
+
+_ALIKE = 0.8
 
 
 def _is_choice(candidate: Candidate, choice: Choice) -> bool:

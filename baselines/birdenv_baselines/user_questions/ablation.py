@@ -72,10 +72,7 @@ PARTS: Sequence[Part] = (
     ),
     Part(
         "words of the clear question",
-        patches={
-            "_candidates.clear_stems": lambda text, items: set(),
-            "_candidates.stems_near": lambda text, literals: set(),
-        },
+        patches={"_candidates.stems_near": lambda text, literals: set()},
     ),
     Part(
         "everyday words that name something",
@@ -94,10 +91,10 @@ PARTS: Sequence[Part] = (
         "a question of another kind", patches={"_ranking._is_of_another_kind": lambda candidate, kinds: False}
     ),
     Part("whether a restriction may be denied", patches={"_ranking._is_unrestricted": lambda *_: True}),
+    Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
     Part("the one candidate of a kind", patches={"_choice._the_one_of_its_kind": lambda index, asked: -1}),
     Part("names quoted in part", patches={"_choice._quoted_in_part": lambda index, asked: set()}),
     Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
-    Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
 )
 """The parts to remove, one at a time."""
 

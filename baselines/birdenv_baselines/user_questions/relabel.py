@@ -33,6 +33,7 @@ from birdenv_baselines.user_questions._questions import (
     FOLDER,
     GOLDS,
     WITH_GOLD,
+    is_alike,
     load_briefs,
     read_lines,
     with_places,
@@ -80,7 +81,7 @@ def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] |
 
 def _answer(candidate: Candidate, question: str, brief: Brief) -> str:
     choice = choice_of(candidate)
-    said = agreed(question, choice)
+    said = agreed(take_apart(question), choice, brief)
     return f"{said}. {decode(choice, brief)}" if said else decode(choice, brief)
 
 
@@ -93,8 +94,8 @@ def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequ
     spelt = {" ".join(one.target.lower().split()): one.target for one in candidates if one.items}
     meant = [spelt[name] for term in expected if (name := " ".join(term.lower().split())) in spelt]
     meant = meant or [one.target for one in right if one.items]
-    same = {one.same for one in candidates if one.items and one.target in meant}
-    alike = [one.target for one in candidates if one.items and one.same in same]
+    points = [one for one in candidates if one.items and one.target in meant]
+    alike = [one.target for one in candidates if any(is_alike(one, point) for point in points)]
     return list(dict.fromkeys([*meant, *alike]))
 
 

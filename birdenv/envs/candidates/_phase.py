@@ -258,7 +258,7 @@ def _describe(
     shared: frozenset[str],
     used: frozenset[str],
 ) -> Floats:
-    words = [next(iter(words_of(word)), word.lower()) for word in re.split(r"[\s'’-]+", phrase.text) if word]
+    words = [min(words_of(word), default=word.lower()) for word in re.split(r"[\s'’-]+", phrase.text) if word]
     unknown = [word not in known for word in words]
     sentences = re.split(r"(?<=[.?!])\s+", request)
     sentence = sentences[phrase.sentence] if phrase.sentence < len(sentences) else ""

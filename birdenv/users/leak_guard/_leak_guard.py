@@ -14,7 +14,7 @@ from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
 from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
-"""What is said instead of an answer that was stopped."""
+"""The sentence that replaces a blocked answer."""
 
 _SHORT = 500  # characters of an answer that is remembered
 _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")
@@ -138,7 +138,6 @@ def _qualified(text: str, secrets: Secrets) -> str:
     """Return the first column in a text that has a table or alias before it, or an empty string."""
     for match in _QUALIFIED.finditer(text) if "." in text[:-1] else ():
         alias, column = match.groups()
-        known = column in secrets.spelt and (len(alias) < 3 or alias in secrets.spelt)
-        if known and match[0] not in secrets.free_pairs:
+        if column in secrets.spelt and (len(alias) < 3 or alias in secrets.spelt):
             return match[0][:40]
     return ""

@@ -14,10 +14,10 @@ from birdenv.users.leak_guard._disguises import letters, plain
 from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
 _SQL_WORDS, _SQL_LETTERS = 6, 30
-"""Words, and letters, in a row of hidden SQL that are a leak."""
+"""The number of consecutive words, or letters, from hidden SQL that count as a leak."""
 
 _CLEAR_WORDS, _CLEAR_LETTERS = 8, 40
-"""Words, and letters, in a row of the clear question that are a leak."""
+"""The number of consecutive words, or letters, from the clear question that count as a leak."""
 
 _SQL = "repeats the reference beyond what was granted"
 _CLEAR = "repeats the clear question"
@@ -91,7 +91,6 @@ class Secrets:
         names: names in the schema and the gold SQL that the answer must not mention.
         names_as_letters: the letters of the longer names, to find names that are spelt with separators.
         spelt: all names in the schema and the gold SQL, including names that look like ordinary words.
-        free_pairs: quoted names that look like `table.column` but are a single name that contains a dot.
         own_world: words from the task's own subject, such as "gold" in a task about metals. They do not count
             as a mention of the gold SQL.
         signs: comparisons and divisions written with operators, such as `tier = 'x'`.
@@ -102,7 +101,6 @@ class Secrets:
     names: frozenset[str]
     names_as_letters: frozenset[str]
     spelt: frozenset[str]
-    free_pairs: frozenset[str]
     own_world: frozenset[str]
     signs: frozenset[tuple[str, ...]]
     words: Runs[tuple[str, ...]]
@@ -128,7 +126,6 @@ class Protected:
             for name in brief.identifiers.union(name.text for name in names)
             if is_identifier(name, self._own)
         )
-        self._free_pairs = frozenset(plain(t.text) for t in names if t.kind == "quoted" and "." in t.text)
         self.secrets = lru_cache(maxsize=256)(self._secrets)
 
     def quotations(self, granted: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,7 +148,6 @@ class Protected:
             names=names,
             names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
             spelt=self._spelt,
-            free_pairs=self._free_pairs,
             own_world=allowed.union(
                 self._own, _vocabulary(tuple(sorted(brief.identifiers))), *map(_words, map(plain, said))
             ),

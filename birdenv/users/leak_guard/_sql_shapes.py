@@ -30,7 +30,7 @@ _KEYWORDS = frozenset(
     """select insert replace delete update create drop alter truncate join union partition
     between case end""".split()
 )
-"""No text without one of the signs or of these words has the shape of SQL."""
+"""A text without any of these words, and without any of `_SIGNS`, does not look like SQL."""
 
 _REFERENCE = re.compile(
     r"\b(?:ground\W{0,3}truths?|gold\W{0,3}(?:standard|sql|query|queries|answer|solution|code|statement)s?"

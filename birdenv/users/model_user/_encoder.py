@@ -39,7 +39,7 @@ class PromptedPoint(NamedTuple):
 
 
 class ModelReading(NamedTuple):
-    """What a model decided about a question.
+    """A model's decision about a question.
 
     Attributes:
         call: the kind of question.
@@ -176,7 +176,7 @@ def makes_the_choice(question: str, request: str, points: tuple[PromptedPoint, .
 
 
 def is_far_fetched(question: str, reading: ModelReading, brief: Brief) -> bool:
-    """Return True if a question shares no word with the term that it is about, or with the term.s SQL."""
+    """Return True if a question shares no word with the term that it is about, or with the term's SQL."""
     if reading.call != "labelled" or not reading.granted:
         return False
     meant = (reading.target, *reading.granted, *(in_words(sql, brief).text for sql in reading.granted))

@@ -101,7 +101,7 @@ class OnePromptUser(ModelUser):
 
 
 worded_rule_user, one_prompt_user = WordedRuleUser, OnePromptUser
-"""The names under which users are found."""
+"""The names of the entry points for these users."""
 
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
 

@@ -102,7 +102,7 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
         "clarification_Q": question.strip(),
         "amb_json": ambiguities or json.dumps({}),
         "SQL_Glot": _slices(brief.gold, "\n===\n" if is_service else "\n\n\n===\n"),
-        "DB_schema": brief.notes.schema if brief.notes is not None else "",
+        "DB_schema": brief.notes.schema,
         "GT_SQL": ("\n" if is_service else "\n\n").join(brief.gold).strip(),
         "clear_query": clear,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.users.sql_in_words._functions import function_words
-from birdenv.users.sql_in_words._parse import Node, part_of, split_words
+from birdenv.users.sql_in_words._parse import Node, part_of
 from birdenv.users.sql_in_words._phrases import (
     ATOM,
     CHAIN,
@@ -29,7 +29,7 @@ from birdenv.users.sql_in_words._words import (
 _WHOLE_NUMBERS = ("INT", "SERIAL")
 
 
-@says("Case", "If")
+@says("Case")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE or IIF, or for a fragment that contains only a WHEN, THEN or ELSE."""
     subject = speaker.say(node.this).inside(LOOSE) if kind_of(node) == "Case" else ""
@@ -50,9 +50,7 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
 
 
 def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
-    """Return the branches of a CASE, IF or IIF as pairs of condition and result, and the default result."""
-    if kind_of(node) == "If":
-        return [(node.this, node.args["true"])], node.args.get("false")
+    """Return the branches of a CASE or IIF as pairs of condition and result, and the default result."""
     if kind_of(node) == "Case":
         return [(each.this, each.args["true"]) for each in node.args["ifs"]], node.args.get("default")
     test, outcome, *default = node.expressions
@@ -60,25 +58,23 @@ def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
 
 
 def is_conditional(node: Node) -> bool:
-    """Return True if a node is an IF, an IIF, or a CASE without an operand."""
-    if call_name(node) in ("IIF", "IF"):
+    """Return True if a node is an IIF, or a CASE without an operand."""
+    if call_name(node) == "IIF":
         return len(node.expressions) in (2, 3)
-    return kind_of(node) == "If" or (kind_of(node) == "Case" and node.args.get("this") is None)
+    return kind_of(node) == "Case" and node.args.get("this") is None
 
 
 @says("Anonymous")
 def _call(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for a function call, except CAST and EXTRACT, which have their own node classes."""
     name, arguments, order = call_name(node), list(node.expressions), ""
-    if is_filler(node):
-        return Phrase("")
     if is_conditional(node):
         return _case(speaker, node)
     if name == "JSON_EXTRACT" and len(arguments) > 1:
         return _entry(speaker, arguments[0], arguments[1:])
     if arguments and kind_of(arguments[-1]) == "Order":
         order = f" ({speaker.text(arguments[-1])})"
-        arguments[-1:] = [arguments[-1].this] if arguments[-1].this is not None else []
+        arguments[-1] = arguments[-1].this
     if name in ("SUM", "COUNT", "TOTAL") and len(arguments) == 1:
         if condition := _counted_condition(name, arguments[0]):
             return _cases_where(speaker, node, condition)
@@ -185,21 +181,12 @@ def _interval(_: Speaker, node: Node) -> Phrase:
     return Phrase(f"{node.name} {unit.name.lower()}" if unit is not None else node.name)
 
 
-@says("Collate")
-def _collate(speaker: Speaker, node: Node) -> Phrase:
-    inner, how = speaker.say(node.this), node.expression.name
-    words = "ignoring letter case" if how.upper() == "NOCASE" else f"compared by {split_words(how)}"
-    return Phrase(f"{inner.inside(PREFIX)} {words}", LOOSE)
-
-
 @says("Window")
 def _window(speaker: Speaker, node: Node) -> Phrase:
     groups, said = node.args.get("partition_by"), speaker.say(node.this)
     words = [f"within each {listed(speaker, groups)}" if groups else ""]
     words += [speaker.text(node.args.get(key)) for key in ("order", "spec")]
     inside = "; ".join(filter(None, words))
-    if not said.text:
-        return Phrase(inside, LOOSE)
     if inside:
         return Phrase(f"{said.text} ({inside})", LOOSE)
     return Phrase(said.text + (" within its groups" if node.args.get("alias") else " over everything"), LOOSE)

@@ -34,8 +34,7 @@ _OF_CLAUSES: dict[str, Callable[[Speaker, Node], str]] = {
     "Where": lambda say, node: f"{'where' if say.nested else 'only cases where'} {say.text(node.this)}",
     "Group": lambda say, node: f"grouped by {listed(say, node.expressions)}",
     "Having": lambda say, node: f"only those where {say.text(node.this)}",
-    "Limit": lambda say, node: f"limited to the first {say.text(node.expression) or 'one'}",
-    "Fetch": lambda say, node: f"limited to the first {say.text(node.args.get('count')) or 'one'}",
+    "Limit": lambda say, node: f"limited to the first {say.text(node.expression)}",
     "Offset": lambda say, node: f"after skipping the first {say.text(node.expression)}",
     "Subquery": lambda say, node: f"({say.within(node.this)})",
     "Any": lambda say, node: f"any of {say.text(node.this)}",
@@ -43,7 +42,7 @@ _OF_CLAUSES: dict[str, Callable[[Speaker, Node], str]] = {
     "Values": lambda say, node: f"holding {enumerate_words([say.text(row) for row in node.expressions])}",
     "ColumnDef": lambda say, node: f"the {say.names.words(node.name)}",
 }
-"""The words for clauses that one sentence says."""
+"""Templates for clauses that a single phrase can express."""
 
 _BONDS = {"Subquery": ATOM, "ColumnDef": ATOM, "Any": PREFIX, "All": PREFIX}
 
@@ -105,8 +104,6 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 def _source(speaker: Speaker, node: Node) -> str:
     """Return the words for a subquery or a table function, or an empty string for a table."""
-    if kind_of(node) == "Lateral":
-        node = node.this
     if kind_of(node) == "Table":
         return speaker.text(node.this) if kind_of(node.this) == "Anonymous" else ""
     return speaker.text(node)
@@ -127,10 +124,8 @@ def _join(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
-    for key in ("where", "group", "having", "windows", "order", "limit", "offset"):
-        part = node.args.get(key)
-        for one in part if isinstance(part, list) else [part]:
-            yield speaker.text(one)
+    for key in ("where", "group", "having", "order", "limit", "offset"):
+        yield speaker.text(node.args.get(key))
 
 
 @says("Order")
@@ -167,13 +162,10 @@ def _place_of_missing(key: Node) -> dict[Node, str]:
         if others or sorted(values) != ["0", "1"]:
             return {}
         last = last == (values == ("1", "0"))
-    if kind_of(test) == "Not":
-        test, last = test.this, not last
-    if test.args.get("negate"):  # NOT within the node, since version 30
-        last = not last
+    test = test.this if kind_of(test) == "Not" else test
     if kind_of(test) != "Is" or kind_of(test.expression) != "Null":
         return {}
-    return {test.this: "last" if last else "first"}
+    return {test.this: "first" if last == is_negated(test) else "last"}
 
 
 @says(*_SET_OPERATIONS)
@@ -198,9 +190,7 @@ def _with(speaker: Speaker, node: Node) -> str:
     found = part_of(node, "with")
     parts = []
     for cte in found.expressions if found is not None else ():
-        columns = cte.args["alias"].args.get("columns")
-        called = f" (called {listed(speaker, columns)})" if columns else ""
-        parts.append(f"first work out{called} ({speaker.within(cte.this)})")
+        parts.append(f"first work out ({speaker.within(cte.this)})")
     return "; ".join(parts)
 
 
@@ -209,7 +199,7 @@ def _insert(speaker: Speaker, node: Node) -> Phrase:
     columns = node.this.expressions if kind_of(node.this) == "Schema" else ()
     named = f" with {enumerate_words([speaker.text(one) for one in columns])}" if columns else ""
     added = [f"add entries{named}", speaker.text(node.expression)]
-    return _clauses([_with(speaker, node), *added, _returned(speaker, node)])
+    return _clauses([_with(speaker, node), *added])
 
 
 @says("Update")
@@ -219,19 +209,13 @@ def _update(speaker: Speaker, node: Node) -> Phrase:
         for change in node.expressions
     ]
     filters = [_from(speaker, node), *_filters(speaker, node)]
-    return _clauses([_with(speaker, node), enumerate_words(changes), *filters, _returned(speaker, node)])
+    return _clauses([_with(speaker, node), enumerate_words(changes), *filters])
 
 
 @says("Delete")
 def _delete(speaker: Speaker, node: Node) -> Phrase:
     words = f"remove {speaker.table(node.this) or 'entries'}"
-    return _clauses([_with(speaker, node), words, *_filters(speaker, node), _returned(speaker, node)])
-
-
-def _returned(speaker: Speaker, node: Node) -> str:
-    if (found := node.args.get("returning")) is None:
-        return ""
-    return f"then show {enumerate_words([speaker.say(one).inside(LOOSE) for one in found.expressions])}"
+    return _clauses([_with(speaker, node), words, *_filters(speaker, node)])
 
 
 @says("Create")

@@ -97,12 +97,3 @@ def kind_of_text(text: str) -> Literal["date", "time", "string"]:
     ['date', 'time', 'string']
     """
     return "date" if _DATE.fullmatch(text) else "time" if _TIME.fullmatch(text) else "string"
-
-
-def days_between(later: str, earlier: str) -> str:
-    """Return the difference between two dates in words.
-
-    >>> days_between("'now'", "the start date")
-    'the number of days from the start date to now'
-    """
-    return f"the number of days from {earlier} to {later}".replace("'now'", "now")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from birdenv.users._brief import BriefNotes
+from birdenv.users._brief import NO_NOTES, BriefNotes
 from birdenv.users.identifiers import is_identifier, words_of_names
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
 
@@ -30,7 +30,6 @@ _WORD = re.compile(r"[a-z]+")
 _ENUM = re.compile(r"(?<!\w)\w*_enum\b")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _KEY = re.compile(r"[^.\[\]\"]+")
-_NO_NOTES = BriefNotes({}, {})
 
 
 class Names:
@@ -39,12 +38,12 @@ class Names:
     Args:
         identifiers: the names as the schema spells them, such as `FreqDriftHzs`. Snippets can spell them
             differently, such as `freqdrifthzs`.
-        notes: notes with the columns' meanings; None if there are none.
+        notes: notes with the columns' meanings.
     """
 
-    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes | None = None) -> None:
+    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes = NO_NOTES) -> None:
         self._identifiers = identifiers
-        self._notes = notes or _NO_NOTES
+        self._notes = notes
 
     def words(self, name: str) -> str:
         """Return the words for a column, from its meaning or from the parts of its name.

@@ -12,7 +12,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Literal, TypeAlias
 
-from birdenv.users._brief import Brief, BriefNotes
+from birdenv.users._brief import NO_NOTES, Brief, BriefNotes
 from birdenv.users.sql_in_words._clauses import hidden_names
 from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
@@ -21,7 +21,7 @@ from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spok
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
-"""How words are said: "I mean ..", "I mean that ..", "and also ..", "I want it ..", "please .."."""
+"""The form of a sentence: "I mean ..", "I mean that ..", "and also ..", "I want it ..", or "please .."."""
 
 _REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
 _CLAUSES = frozenset(
@@ -59,7 +59,7 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 def read_aloud(
     snippet: str,
     identifiers: frozenset[str] = frozenset(),
-    notes: BriefNotes | None = None,
+    notes: BriefNotes = NO_NOTES,
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
@@ -68,8 +68,7 @@ def read_aloud(
     Args:
         snippet: the SQL.
         identifiers: the names in the schema, as it spells them.
-        notes: notes with the columns' meanings, from which the words for columns come; None if there are
-            none.
+        notes: notes with the columns' meanings, from which the words for columns come.
         request: the request. The words may name the tables that it mentions.
         gold: the statements that contain the snippet, to find out what a COUNT(*) counts.
     """

@@ -18,7 +18,7 @@ from birdenv.sql import tokens as sql_tokens
 from birdenv.users.sql_in_words._phrases import phrases
 
 Node: TypeAlias = Any
-"""A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
+"""A node of a syntax tree. It is untyped because sqlglot's versions name the base class differently."""
 
 TokenKind: TypeAlias = Literal["string", "quoted", "number", "word", "gap", "symbol"]
 

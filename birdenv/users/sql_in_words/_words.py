@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from birdenv.users.sql_in_words._functions import days_between, kind_of_text
+from birdenv.users.sql_in_words._functions import kind_of_text
 from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, split_words
 from birdenv.users.sql_in_words._phrases import (
@@ -209,7 +209,7 @@ def _days_apart(speaker: Speaker, node: Node) -> str:
     if kind_of(node) != "Sub" or not all(call_name(one) == "JULIANDAY" and one.expressions for one in sides):
         return ""
     later, earlier = (speaker.text(one.expressions[0]) for one in sides)
-    return days_between(later, earlier)
+    return f"the number of days from {earlier} to {later}".replace("'now'", "now")
 
 
 @says(*COMPARISONS)

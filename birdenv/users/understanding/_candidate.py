@@ -24,7 +24,7 @@ FACETS: tuple[str, ...] = (
     "refuse",
     "ask back",
 )
-"""What word runs can be evidence for: groups and kinds of candidates, a refusal, a request to rephrase."""
+"""Everything that a run of words can indicate: a group or kind of candidate, a refusal, or asking back."""
 
 _PLACE = {name: place for place, name in enumerate(FACETS)}
 
@@ -45,7 +45,6 @@ class Candidate:
         segments: the parts of the gold SQL.
         names: the forms in which a question may mention the annotated term.
         literals: the values in the candidate's SQL.
-        same: a number that candidates with identical content share.
         main_kinds: the kinds of thing for which this candidate can be meant without being named.
         answer: the complete answer, if it is not made from SQL; otherwise empty.
     """
@@ -58,7 +57,6 @@ class Candidate:
     segments: tuple[Segment, ...] = ()
     names: tuple[str, ...] = ()
     literals: tuple[str, ...] = ()
-    same: int = 0
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
 

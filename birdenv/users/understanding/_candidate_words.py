@@ -7,12 +7,12 @@ knowledge entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import LexicalUnit, read_aloud, respelt, split_words, tokenize
+from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._spelling import respelt as spelt_out
 from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
@@ -28,12 +28,9 @@ _BY_TYPE = (
 )
 _DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
 _TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
-_COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
-_CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
-_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
+_EQUAL = frozenset({"=", "==", "<>", "!="})
+_CATEGORY = _EQUAL | {"IN", "LIKE"}
 _HUNDRED = frozenset({"100", "100.0"})
-_MISSING = frozenset({"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"})
-_TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"})
 
 
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
@@ -71,6 +68,40 @@ def clause_kinds(sql: str) -> frozenset[str]:
     )
 
 
+_BY_WORD = {
+    "period": {"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"},
+    "threshold": {">", "<", ">=", "<=", "BETWEEN"},
+    "category": {"WHEN"},
+    "null": {"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"},
+    "count": {"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"},
+    "limit": {"LIMIT"},
+    "round": {"ROUND"},
+    "distinct": {"DISTINCT"},
+    "group": {"GROUP"},
+    "extreme": {"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"},
+    "unmatched": {"LEFT"},
+    "change": {"DELETE", "UPDATE", "INSERT", "SET"},
+}
+"""The kinds of thing that SQL with one of these words settles."""
+
+_BY_CLAUSE = {
+    "order": {"order", "extreme"},
+    "tie": {"tie"},
+    "limit": {"limit", "extreme"},
+    "group": {"group", "distinct"},
+    "distinct": {"distinct"},
+    "output": {"output"},
+    "join": {"unmatched"},
+    "where": {"filter"},
+    "having": {"threshold", "filter"},
+    "assign": {"change"},
+    "values": {"change"},
+    "create": {"name"},
+    "column": {"output"},
+    "columns": {"output"},
+}
+
+
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Return the kinds of thing that a piece of SQL settles.
 
@@ -79,70 +110,27 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     tokens = tokenize(sql)
     keys = [token.key for token in tokens]
     words = frozenset(keys)
-    found = _of_values(tokens, words) | _of_clauses(keys, words)
-    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
-        found.add("scale")
+    found = {kind for kind, said in _BY_WORD.items() if not words.isdisjoint(said)}
+    found |= _BY_CLAUSE.get(clause, set())
+    strings = [token.text for token in tokens if token.kind == "string"]
+    if any(_DATE.search(text) for text in strings):
+        found.add("period")
+    if strings and "period" not in found and not words.isdisjoint(_CATEGORY):
+        found.add("category")
+    if any(sign.key in _EQUAL and value.kind == "number" for sign, value in pairwise(tokens)):
+        found.add("category")
     if "period" in found:
         found.add("extent")
     if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
         found.add("period")
-    found |= {
-        "order": {"order", "extreme"},
-        "tie": {"tie"},
-        "limit": {"limit", "extreme"},
-        "group": {"group", "distinct"},
-        "distinct": {"distinct"},
-        "output": {"output"},
-        "join": {"unmatched"},
-        "where": {"filter"},
-        "having": {"threshold", "filter"},
-        "assign": {"change"},
-        "values": {"change"},
-        "create": {"name"},
-        "column": {"output"},
-        "columns": {"output"},
-    }.get(clause, set())
-    return frozenset(found) or frozenset({"output"})
-
-
-def _of_values(tokens: list[LexicalUnit], words: frozenset[str]) -> set[str]:
-    found: set[str] = set()
-    strings = [token.text for token in tokens if token.kind == "string"]
-    dates = any(_DATE.search(text) for text in strings) or not words.isdisjoint(_TIMES)
-    if dates:
-        found.add("period")
-    if not words.isdisjoint(_COMPARED):
-        found.add("threshold")
-    numbers = any(
-        sign.key in ("=", "==", "<>", "!=") and value.kind == "number" for sign, value in pairwise(tokens)
-    )
-    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or numbers or "WHEN" in words:
-        found.add("category")
-    if not words.isdisjoint(_MISSING):
-        found.add("null")
-    return found
-
-
-def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
-    found: set[str] = set()
+    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
+        found.add("scale")
     operators = sum(key in ("*", "/", "-", "+") for key in keys)
-    stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
-    if operators > stars:
+    if operators > sum(one == "(" and other == "*" for one, other in pairwise(keys)):
         found.add("formula")
-    if not words.isdisjoint(_AGGREGATES):
-        found.add("count")
     if "ORDER" in words and "OVER" not in words:
         found |= {"order", "tie"} if "," in keys[keys.index("ORDER") :] else {"order"}
-    for word, kind in (("LIMIT", "limit"), ("ROUND", "round"), ("DISTINCT", "distinct"), ("GROUP", "group")):
-        if word in words:
-            found.add(kind)
-    if not words.isdisjoint({"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"}):
-        found.add("extreme")
-    if "LEFT" in words:
-        found.add("unmatched")
-    if not words.isdisjoint({"DELETE", "UPDATE", "INSERT", "SET"}):
-        found.add("change")
-    return found
+    return frozenset(found) or frozenset({"output"})
 
 
 _KEYWORDS = frozenset(
@@ -164,19 +152,24 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
-        parts = words(clean(term))
-        for i in range(len(said) - len(parts) + 1):
-            if said[i : i + len(parts)] == parts:
-                near = said[max(0, i - 2) : i] + said[i + len(parts) : i + len(parts) + 1]
-                found.update(stem(word) for word in near if word not in STOP_WORDS)
+        for start, end in _places(said, words(clean(term))):
+            near = said[max(0, start - 2) : start] + said[end : end + 1]
+            found.update(stem(word) for word in near if word not in STOP_WORDS)
     return found
+
+
+def _places(said: list[str], phrase: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where a phrase occurs in a list of words: the index of its start, and of the word after it."""
+    for start in range(len(said) - len(phrase) + 1):
+        if said[start : start + len(phrase)] == phrase:
+            yield start, start + len(phrase)
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
     """Return the stems of the words for what a request lists, such as "members".
 
     They are the names of the gold SQL's tables and the final plural nouns of annotated terms. They do not
-    tell annotated points apart: in "active members", only "active" shows which point is meant.
+    distinguish annotated points: in "active members", only "active" shows which point is meant.
     """
     tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
@@ -213,6 +206,7 @@ _PREPOSITION = re.compile(r"^(?:in|on|at|by|for|of|with|the) ")
 
 
 def stems_of(text: str) -> set[str]:
+    """Return the stems of the words in a text, without stop words unless it contains nothing else."""
     said = words(text)
     return {stem(word) for word in said if word not in STOP_WORDS} or {stem(word) for word in said}
 
@@ -270,17 +264,15 @@ def numbers_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
-def meaning_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    if notes is None:
-        return set()
+def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:
+    """Return the stems of the words in the meanings of the columns that a snippet uses."""
     names = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}
     text = " ".join(notes.columns[name] for name in sorted(names) if name in notes.columns)
     return stems_in(_DATA_NOTE.sub(" ", text[:4000]))
 
 
-def noted_stems(notes: BriefNotes | None, items: list[Ambiguity]) -> set[str]:
-    if notes is None:
-        return set()
+def noted_stems(notes: BriefNotes, items: list[Ambiguity]) -> set[str]:
+    """Return the stems of the words in the knowledge and the column meanings that belong to some points."""
     ids = sorted({number for item in items for number in item.deleted_knowledge})
     text = " ".join(notes.knowledge[number] for number in ids if number in notes.knowledge)
     return stems_in(text[:4000]) | meaning_stems(notes, " ".join(item.snippet for item in items))
@@ -289,35 +281,27 @@ def noted_stems(notes: BriefNotes | None, items: list[Ambiguity]) -> set[str]:
 _CLEAR_WINDOW = 5
 
 
-def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Return the stems of words in the clear question that are near a literal from an annotated snippet."""
-    return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
-
-
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
     """Return the stems of the words in a text that are near one of the literals."""
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:
-        parts = literal.split()
-        for i in range(len(said) - len(parts) + 1):
-            if said[i : i + len(parts)] == parts:
-                near = said[max(0, i - _CLEAR_WINDOW) : i + len(parts) + _CLEAR_WINDOW]
-                found.update(stem(word) for word in near if word not in STOP_WORDS)
+        for start, end in _places(said, literal.split()):
+            near = said[max(0, start - _CLEAR_WINDOW) : end + _CLEAR_WINDOW]
+            found.update(stem(word) for word in near if word not in STOP_WORDS)
     return found
 
 
 def stems_in(text: str) -> set[str]:
+    """Return the stems of the longer words in a text, with names split into words, without stop words."""
     return {stem(word) for word in split_words(text).split() if len(word) > 2 and word not in STOP_WORDS}
 
 
-def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
+def sibling_stems(notes: BriefNotes, sql: str) -> set[str]:
     """Return the stems of other values that the columns in `sql` can have, from the columns' meanings.
 
     Only meanings that mention a value from the SQL are used, because they probably list the possible values.
     """
-    if notes is None:
-        return set()
     tokens = tokenize(sql)
     values = {" ".join(words(clean(token.text))) for token in tokens if token.kind in ("string", "number")}
     found: set[str] = set()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment, segments
-from birdenv.users.sql_in_words import in_words, tokenize
+from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,
     clause_kinds,
-    clear_stems,
     kinds_of_sql,
     kinds_said,
     literals_of,
@@ -63,27 +63,27 @@ _SETTLED = {
 """Patterns that show that the gold SQL settles a kind of thing, so that "no preference" would be wrong."""
 
 
-def candidates_of(brief: Brief) -> list[tuple[Candidate, dict[Field, set[str]]]]:
-    """Return everything that a question about a task can be about, with the stems of its words by field."""
+Described: TypeAlias = "tuple[Candidate, dict[Field, set[str]]]"
+"""A candidate, and the stems of its words by field."""
+
+
+def candidates_of(brief: Brief) -> list[Described]:
+    """Return everything that a question about a task can be about."""
     return [*_points(brief), *_parts(brief), *_left_open(brief)]
 
 
-def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
+def _points(brief: Brief) -> Iterable[Described]:
     by_term: dict[str, list[Ambiguity]] = {}
     for item in brief.ambiguities:
         if clean(item.term):
             by_term.setdefault(clean(item.term), []).append(item)
-    contents: dict[frozenset[str], int] = {}
     for term, items in by_term.items():
-        spoken = spoken_stems(" ".join(item.snippet for item in items), brief.identifiers)
-        content = frozenset(
-            t.text.lower() for item in items for t in tokenize(item.snippet) if t.kind != "symbol"
-        )
-        twin = next((n for other, n in contents.items() if _alike(content, other)), len(contents))
-        contents.setdefault(content, twin)
-        notes = set[str]()
-        if items[0].kind != "non_critical":
-            notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
+        snippets = " ".join(item.snippet for item in items)
+        if items[0].kind == "non_critical":
+            spoken, notes = set[str](), all_stems(snippets)
+        else:
+            spoken = spoken_stems(snippets, brief.identifiers)
+            notes = noted_stems(brief.notes, items) | stems_near(brief.clear_query, literals_of(snippets))
         if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
             notes |= _OF_THE_REST
         kinds = frozenset[str]().union(*map(settled_kinds, items))
@@ -96,17 +96,13 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             kinds=kinds,
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
-            literals=literals_of(" ".join(item.snippet for item in items), short="limit" in main_kinds),
-            same=twin,
+            literals=literals_of(snippets, short="limit" in main_kinds),
             main_kinds=main_kinds,
         )
-        sql = spoken if items[0].kind != "non_critical" else set()
-        if items[0].kind == "non_critical":
-            notes |= all_stems(" ".join(item.snippet for item in items))
         if "limit" in main_kinds:
             notes |= stems_near(brief.request, candidate.literals)
-        values = sibling_stems(brief.notes, " ".join(item.snippet for item in items))
-        yield candidate, {"term": stems_of(term), "sql": sql, "notes": notes, "values": values}
+        values = sibling_stems(brief.notes, snippets)
+        yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes, "values": values}
 
 
 def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
@@ -137,15 +133,11 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
     return frozenset().union(*(clause_kinds(item.snippet) for item in items)) & {"limit", "order", "distinct"}
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) > 0.8 * len(one | other)
-
-
-def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
+def _parts(brief: Brief) -> Iterable[Described]:
     if not any(brief.gold):
         return
     parts = gold_parts(brief.gold, brief.dialect)
-    for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
+    for part, terms in telling_parts(parts, brief.ambiguities):
         if part.clause == "join":
             continue
         called = [*terms, *_inherited(part, brief.inherited)]
@@ -160,9 +152,7 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             literals=_literals(part.sql, small=bool(brief.earlier_gold))
             if part.clause != "limit"
             else literals_of(part.sql, short=True),
-            same=number,
-            main_kinds=PLAIN_KINDS
-            & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
+            main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ()), *_kinds_within(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
         notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
@@ -191,10 +181,8 @@ def _dropped_terms(brief: Brief, kind: str) -> list[str]:
 
     "Still only the roomy ones?" asks about such a term.
     """
-    if not brief.gold or kind not in _FORMS:
-        return []
-    dropped = (one for one in brief.inherited if not has_snippet(brief.gold, one.snippet))
-    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS[kind]]
+    dropped = (one for one in brief.inherited if brief.gold and not has_snippet(brief.gold, one.snippet))
+    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS.get(kind)]
 
 
 def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
@@ -212,10 +200,10 @@ def _dropped_stems(brief: Brief) -> set[str]:
 
     "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
-    if not brief.gold:
-        return set()
-    said = (spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold))
-    return next(said) - next(said) - GENERIC_STEMS
+    earlier, now = (
+        spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold)
+    )
+    return earlier - now - GENERIC_STEMS
 
 
 def _dropped_literals(brief: Brief) -> tuple[str, ...]:
@@ -236,13 +224,12 @@ def _earlier_stems(brief: Brief, clause: str) -> set[str]:
     )
 
 
-def _missing(part: Segment) -> str:
-    """Return the kind "null" if a condition is only about missing values; otherwise an empty string."""
-    return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
-
-
-def _rounded(part: Segment) -> str:
-    return "round" if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql) else ""
+def _kinds_within(part: Segment) -> Iterator[str]:
+    """Yield "null" for a condition that is only about missing values, and "round" for a rounded column."""
+    if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql):
+        yield "null"
+    if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql):
+        yield "round"
 
 
 _MAIN_KINDS = {
@@ -253,7 +240,7 @@ _MAIN_KINDS = {
 }
 
 
-def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
+def _left_open(brief: Brief) -> Iterable[Described]:
     """Yield candidates for joins, for changes, and for what the gold SQL and the points leave open.
 
     If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
@@ -267,24 +254,16 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:
-        kinds = frozenset({"unmatched"})
-        yield (
-            Candidate(
-                "part", joins[0].id, kinds, "join", segments=joins, same=1900, main_kinds=kinds, answer=answer
-            ),
-            {"sql": tables_joined(joins)},
-        )
-    yield from _changed(brief, parts)
-    for number, (part, answer, names) in enumerate(attributed(parts), 1950):
-        yield (
-            Candidate(
-                "part", part.id, frozenset({"link"}), "link", segments=(part,), same=number, answer=answer
-            ),
-            {"sql": stems_in(" ".join(names))},
-        )
-    for number, (kind, answer) in enumerate(settled_as_a_whole(parts, gold, settled), 1990):
-        kinds = frozenset({kind})
-        yield Candidate("part", "", kinds, kind, same=number, main_kinds=kinds, answer=answer), {}
+        yield _answered("join", joins, answer, {"unmatched"}), {"sql": tables_joined(joins)}
+    for told, answer in changes(parts, brief):
+        clause = told[0].clause
+        said = stems_in(" ".join(part.sql for part in told)) | set(map(stem, SAID_OF_CHANGE[clause].split()))
+        changed = _answered(clause, told, answer, {"change"}, KINDS_OF_CHANGE.get(clause, ()))
+        yield changed, {"sql": stems_in(answer), "notes": said}
+    for part, answer, names in attributed(parts):
+        yield _answered("link", (part,), answer, (), {"link"}), {"sql": stems_in(" ".join(names))}
+    for kind, answer in settled_as_a_whole(parts, gold, settled):
+        yield _answered(kind, (), answer, {kind}), {}
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
     if gold:
@@ -297,51 +276,51 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             for kind, answer in left_open((settled | said) - {"filter"})
             if kind in ("order", "limit", "round", "tie", "filter")
         ]
-    sentences: dict[str, int] = {}
-    for number, (kind, answer, said_words) in enumerate(found, 2001):
-        fields: dict[Field, set[str]] = {"notes": stems_in(said_words) | _earlier_stems(brief, kind)}
-        if kind == "limit":
-            fields["sql"] = stems_near(said_words, numbers_in(said_words))
-        if kind == "filter":
-            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)}
+    for kind, answer, said_words in found:
         dropped = _dropped_terms(brief, kind)
-        fields["sql"] = fields.get("sql", set()).union(*map(stems_of, dropped))
+        spoken, notes = set[str]().union(*map(stems_of, dropped)), set[str]()
+        own = {kind}
+        if kind == "filter":
+            own.add("extent")
+            spoken |= stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)
+        else:
+            notes = stems_in(said_words) | _earlier_stems(brief, kind)
+        if kind == "limit":
+            spoken |= stems_near(said_words, numbers_in(said_words))
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
-            kinds=frozenset({kind, *({"extent"} if kind == "filter" else ())}) | kinds_said(said_words),
+            kinds=kinds_said(said_words) | own,
             clause="where" if said_words and kind == "filter" else kind,
-            same=sentences.setdefault(answer, number) if said_words else 2000,
-            main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
+            main_kinds=PLAIN_KINDS & own,
             names=tuple(name for term in dropped for name in _names_again(term, brief)),
             literals=_dropped_literals(brief) if kind == "filter" and gold else numbers_in(said_words),
             answer=answer,
         )
-        yield candidate, fields
+        yield candidate, {"sql": spoken, "notes": notes}
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
     return any(part.id.startswith(f"{statement.id}.") for part in parts)
 
 
-def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
-    """Yield the candidates for deleted rows, added columns and triggers."""
-    for number, (told, answer) in enumerate(changes(parts, brief), 1920):
-        clause = told[0].clause
-        candidate = Candidate(
-            group="part",
-            target=told[0].id,
-            kinds=frozenset({"change", *KINDS_OF_CHANGE.get(clause, ())}),
-            clause=clause,
-            segments=told,
-            same=number,
-            main_kinds=frozenset({"change"}),
-            answer=answer,
-        )
-        said = stems_in(" ".join(part.sql for part in told)) | {
-            stem(word) for word in SAID_OF_CHANGE[clause].split()
-        }
-        yield candidate, {"sql": stems_in(answer), "notes": said}
+def _answered(
+    clause: str,
+    parts: tuple[Segment, ...],
+    answer: str,
+    main_kinds: Iterable[str],
+    more_kinds: Iterable[str] = (),
+) -> Candidate:
+    """Return a candidate for parts of the gold SQL with an answer that is not made from SQL."""
+    return Candidate(
+        group="part",
+        target=parts[0].id if parts else "",
+        kinds=frozenset({*main_kinds, *more_kinds}),
+        clause=clause,
+        segments=parts,
+        main_kinds=frozenset(main_kinds),
+        answer=answer,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from operator import mul
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
@@ -61,10 +62,10 @@ class Choice:
 
 
 SURE = 0.9
-"""A choice that is more probable than this stands despite doubts."""
+"""A choice that is more probable than this is kept, even if other evidence speaks against it."""
 
 _SURE_AGAINST_DOUBTS = 0.95
-"""How probable a choice must be although the question mentions something that a user does not reveal."""
+"""The minimum probability of a choice if the question mentions something that a user does not reveal."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """The costs of a wrong answer, a needless request to rephrase, such a request in place of a refusal, and the
@@ -76,7 +77,7 @@ _WRONGLY_OPEN = 1.4
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
 NEVER = Choice("unanswerable")
-"""Refused without a look at the ranking: SQL, secrets, or everything is asked for."""
+"""The refusal of a question for SQL, secrets or everything. The ranking cannot overrule it."""
 
 
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
@@ -157,6 +158,9 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
+    if asked.favoured:
+        odds = [*map(mul, shares, (asked.favoured.get(one, 1.0) for one in index.candidates)), *shares[-2:]]
+        shares = [round(one / sum(odds), 6) for one in odds]
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
@@ -172,6 +176,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
+    if asked.favoured:
+        return UNCLEAR
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
@@ -212,7 +218,7 @@ _MAY_BE_REFUSED = 0.35
 """A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
 _SURELY_REFUSED = 0.85
-"""How probable a refusal must be if no phrase asks for a secret; otherwise the user asks for rephrasing."""
+"""The minimum probability of a refusal if no phrase asks for a secret. Below it, the user asks back."""
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -26,12 +26,11 @@ _TIMED = re.compile(
 )
 
 
-def changes(parts: Iterable[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
+def changes(parts: Sequence[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
     """Yield the parts that delete rows, add a column or create a trigger, with the answer about each change.
 
     If an annotated snippet already contains such a statement, its parts are left out.
     """
-    parts = list(parts)
     annotated = " ".join(item.snippet for item in brief.ambiguities).upper()
     deletes = tuple(part for part in parts if part.clause == "delete")
     if deletes and "DELETE" not in annotated:
@@ -109,7 +108,7 @@ def telling_parts(
             continue
         if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
-        if part.clause in ("where", "having") and _is_piece(_core(part.sql), snippets):
+        if part.clause in ("where", "having") and has_snippet([item.snippet for item in points], part.sql):
             continue
         yield (replace(part, sql=_text(tokens)) if replaced else part), tuple(replaced)
 
@@ -135,13 +134,11 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
     inserts = any(part.clause == "columns" for part in parts)
-    if inserts:
-        output = ""  # what is inserted is shown nowhere
     seen: set[str] = set()
     for part in parts:
         tokens = tokenize(part.sql)
-        if part.clause == "output" and part.id != output:
-            continue
+        if part.clause == "output" and (inserts or part.id != output):
+            continue  # what is inserted is shown nowhere
         if part.clause == "select" and (
             inserts or not any(t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens)
         ):
@@ -187,15 +184,12 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """Return `tokens` without the qualifiers of names, such as `t.`."""
-    kept: list[LexicalUnit] = []
-    for i, token in enumerate(tokens):
-        after = tokens[i + 1].key if i + 1 < len(tokens) else ""
-        if token.kind in ("word", "quoted") and after == ".":
-            continue
-        if token.key == "." and i and tokens[i - 1].kind in ("word", "quoted"):
-            continue
-        kept.append(token)
-    return kept
+    return [one for one, after in _followed(tokens) if one.key != "." and after.key != "."]
+
+
+def _followed(tokens: list[LexicalUnit]) -> Iterator[tuple[LexicalUnit, LexicalUnit]]:
+    """Return the tokens, each with the token after it."""
+    return zip(tokens, [*tokens, LexicalUnit("symbol", "")][1:], strict=True)
 
 
 def _core(snippet: str) -> tuple[str, ...]:
@@ -210,13 +204,9 @@ def _core(snippet: str) -> tuple[str, ...]:
 
 def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
     """Return True if a gold statement sets a column to the point's snippet."""
-    core = _core(item.snippet)
-    for sql in gold:
-        tokens = _bare(tokenize(sql))
-        keys = tuple(_comparable(token) for token in tokens if token.key != "AS")
-        if any(keys[i : i + len(core) + 1] == ("=", *core) for i in range(len(keys) - len(core))):
-            return "set" in keys[:4]
-    return False
+    change = f" = {bare_text(item.snippet)} "
+    sets = (text for sql in gold if change in f" {(text := bare_text(sql))} ")
+    return "set" in next(sets, "").split()[:4]
 
 
 @lru_cache(maxsize=4096)
@@ -280,27 +270,16 @@ def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
 
 def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """Return the names and literals among tokens, except function names, which vary in spelling."""
-    followed = zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
     return [
         t
-        for t, after in followed
+        for t, after in _followed(tokens)
         if t.kind in ("string", "number", "quoted") or (t.kind == "word" and after.key != "(")
     ]
 
 
-def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> bool:
-    """Return whether an annotated snippet contains a condition."""
-    piece = f" {' '.join(core)} "
-    return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
-
-
 def _text(tokens: list[LexicalUnit]) -> str:
-    said: list[str] = []
-    for token in tokens:
-        if token.kind == "string":
-            said.append("'" + token.text.replace("'", "''") + "'")
-        elif token.kind == "quoted":
-            said.append('"' + token.text.replace('"', "") + '"')
-        else:
-            said.append(token.text)
-    return " ".join(said)
+    said = ((token.text, _MARKS.get(token.kind, "")) for token in tokens)
+    return " ".join(f"{mark}{text.replace(mark, 2 * mark)}{mark}" for text, mark in said)
+
+
+_MARKS = {"string": "'", "quoted": '"'}

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from birdenv.users._brief import Brief
-from birdenv.users.understanding._candidate import FIELDS, Candidate, Field, facets_of
+from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
@@ -27,7 +27,7 @@ from birdenv.users.understanding._word_forms import (
 )
 
 ITSELF, SYNONYM = 1.0, 0.6
-"""How surely one word means another: 1 for the word itself, less for a synonym or an opposite."""
+"""The certainty that one word means another: 1 for the word itself, less for a synonym or an opposite."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """Names or values by first word, each with spaces around it and with the index of its candidate."""
@@ -121,16 +121,7 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index for `brief`, which is built on the first call and then cached."""
-    follows = bool(brief.inherited or brief.earlier_gold)
-    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), follows)
-
-
-def _indexed(
-    found: list[tuple[Candidate, dict[Field, set[str]]]],
-    request: str,
-    subjects: frozenset[str],
-    follows: bool,
-) -> Index:
+    found, subjects, request = candidates_of(brief), subject_stems(brief), brief.request
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
     for number, (_, fields) in enumerate(found):
@@ -178,7 +169,7 @@ def _indexed(
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
-        follows=follows,
+        follows=bool(brief.inherited or brief.earlier_gold),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
@@ -11,7 +11,7 @@ from birdenv.users.sql_in_words import singular, split_words
 from birdenv.users.understanding._gold_parts import block_of
 
 SAID = "As I said: "
-"""How an answer begins that repeats the request."""
+"""The beginning of an answer that repeats the request."""
 
 _NO_PREFERENCE = "I have no preference about that."
 _ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
@@ -28,7 +28,7 @@ _OPEN = {
     "tie": _NO_PREFERENCE,
     "filter": NO_RESTRICTION,
 }
-"""What is answered where the gold SQL leaves a kind of thing open."""
+"""The answers about kinds of thing that the gold SQL leaves open."""
 
 _KEPT = "Keep those that have none as well: they all belong in it."
 _DROPPED = "Only those that have any: leave out the ones without."
@@ -89,13 +89,12 @@ def _sentences(text: str, pattern: str) -> str:
     return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 
 
-def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
+def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
     These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
     Both results are empty for statements that change data.
     """
-    parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
@@ -131,12 +130,11 @@ _LINK = re.compile(r"(?i)^(?:\w+ )*?JOIN (\w+)(?: AS)? (\w+) ON (\w+)\.(\w+) = (
 _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
-def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
+def attributed(parts: Sequence[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
     """Yield the joins that look up something in the output or the groups, if there are at least two joins.
 
     Each result is the join, the answer (such as "the branch of the copy"), and the names in the answer.
     """
-    parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     parts = [part for part in parts if block_of(part.id) == outer]
     shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)
@@ -161,7 +159,5 @@ def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[s
 
 def unused_columns(brief: Brief) -> str:
     """Return the names and meanings of the columns that the gold SQL does not use."""
-    if brief.notes is None:
-        return ""
     used = set(re.findall(r"\w+", " ".join([*brief.gold, *(i.snippet for i in brief.ambiguities)]).lower()))
     return " ".join(f"{name} {text}" for name, text in brief.notes.columns.items() if name not in used)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.users.understanding._question import is_tag
+from birdenv.users.understanding._question import is_tag, questions_in
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
     clean,
@@ -53,8 +53,7 @@ def pieces_of(message: str) -> list[Piece]:
         and not _MARKED.search(message)
     ):
         return [Piece(message)]  # the usual case, one sentence
-    listed = _listed(message)
-    found = listed or _prose(message)
+    found = _listed(message) or _series(message) or _prose(message)
     return found if len(found) > 1 else [Piece(message)]
 
 
@@ -160,6 +159,19 @@ def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
     return spans if "?" not in message[at:] else []
 
 
+def _series(message: str) -> list[Piece]:
+    """Return the items in a sentence such as "I need to know: what A is, how B works, and when C ends"."""
+    lead, _, rest = message.partition(": ")
+    if len(lead) > _LONGEST_LEAD or not _INTRODUCES.search(lead.lower()) or _GOES_ON_OR_OFFERS.search(rest):
+        return []
+    items = rest.split("; ") if "; " in rest else questions_in(rest)
+    return [Piece(item, lead) for item in items] if len(items) > 2 else []
+
+
+_LONGEST_LEAD = 100
+_GOES_ON_OR_OFFERS = re.compile(r"[.?!]\s+\S|\bor\b")
+
+
 def _last_item(text: str, own_line: bool) -> str:
     """Return the last item without the closing words of the message."""
     if own_line:
@@ -178,19 +190,14 @@ _CHOOSES = re.compile(
 )
 _INTRODUCES = re.compile(
     r"\bclarif|\b(?:following|questions|points|things|details|confirm)\b|\b(?:need|want|like) to know\b"
-    r"|\blet me know\b|\btell me\b"
+    r"|\blet me know\b|\btell me\b|\bto be sure\b"
 )
 
 
 def _offers_choices(lead: str, items: Sequence[str]) -> bool:
     """Return whether items are choices for one question, not questions of their own."""
     asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
-    if 2 * asking > len(items) or not lead:
-        return False
-    lead = lead.lower()
-    return bool(_CHOOSES.search(lead)) and not (
-        lead.endswith(":") and _INTRODUCES.search(lead[-120:]) and asking
-    )
+    return 2 * asking <= len(items) and _CHOOSES.search(lead.lower()) is not None
 
 
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
@@ -252,6 +259,9 @@ def _prose(message: str) -> list[Piece]:
     found: list[Piece] = []
     waiting: list[str] = []
     for sentence in _sentences(message):
+        lead, colon, rest = sentence.partition(": ")
+        if colon and _is_framing(lead):
+            sentence = rest
         if not _asks(sentence):
             waiting.append(sentence)
         elif _is_framing(sentence):

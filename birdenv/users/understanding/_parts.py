@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from birdenv.users._brief import Brief
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, Choice, choice_of, understand_one
+from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
 from birdenv.users.understanding._question import Question, called, questions_in, take_apart
@@ -42,15 +42,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
         return understand_one(brief, question, weights)
     choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
     refused = [one for one in choices if one.call == "unanswerable"]
-    return together([one for one in choices if one.tells] or refused[:1] or choices[:1])
-
-
-def together(choices: Sequence[Choice]) -> Choice:
-    """Combine several choices into one choice whose answer covers all of them."""
-    first, *others = choices
-    for other in others:
-        first = _both(first, other)
-    return first
+    return reduce(_both, [one for one in choices if one.tells] or refused[:1] or choices[:1])
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
@@ -72,7 +64,8 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             continue
         choice = _understand_whole(brief, piece.text, weights)
         if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
-            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
+            text = f"{parts[-1].text} {piece.text}"
+            parts[-1] = _joined(brief, text, parts[-1].choice, choice, weights)
         else:
             parts.append(Part(piece.text, choice))
     if any(piece.lead is not None for piece in pieces):
@@ -99,25 +92,22 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
     return piece.refers and (not choice.tells or choice.share < SURE)
 
 
-def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
+def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
     """Return a question joined with the sentence that continues it, with the more probable choice.
 
-    If neither sentence is answered by itself, both together are not answered either: each may be a guess.
+    `text` contains both sentences, and `before` and `after` are the choices for each alone. If neither is
+    answered by itself, both together are not answered either: each may be a guess.
     """
-    text = f"{part.text} {more.text}"
-    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
-    if not before.tells and not (more.choice or UNCLEAR).tells:
+    choice = _understand_whole(brief, text, weights)
+    if not before.tells and not after.tells:
         return Part(text, choice if choice.call == "unanswerable" else before)
-    if before is not NEVER and choice is not NEVER and not choice.tells and _is_sure(more.choice):
-        return Part(text, more.choice)
+    is_sure = after.tells and after.share >= SURE
+    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
+        return Part(text, after)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
+    both = after.tells and after.target == choice.target
     keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
-
-
-def _is_sure(choice: Choice | None) -> bool:
-    return choice is not None and choice.tells and choice.share >= SURE
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:

@@ -80,17 +80,11 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-
-    @cached_property
-    def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """Return what was compiled so far, by the letters that it begins with."""
-        return dict.fromkeys(self._begun, ())
+        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with, then by group; "*" has those of any
-        beginning.
-        """
+        """Return the phrases by the letters that they begin with ("*" for any letters), and then by group."""
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
@@ -101,16 +95,16 @@ class Phrases:
 
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups with a phrase that occurs in the text."""
-        patterns = self._patterns
-        anywhere = patterns[_ANY] or self._compiled(_ANY)
+        patterns, begun = self._patterns, self._begun
+        anywhere = patterns.get(_ANY) or self._compiled(_ANY)
         found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
             if letters[0].isdecimal():
                 letters = _DIGIT
-            if letters in patterns:
+            if letters in begun:
                 at = beginning.start()
-                (_, any_group), *groups = patterns[letters] or self._compiled(letters)
+                (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
                 if any_group.match(text, at):
                     found.update(name for name, pattern in groups if pattern.match(text, at))
         return found
@@ -118,7 +112,7 @@ class Phrases:
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
         """Return the groups with phrases that begin with these letters, compiled when they are first needed.
 
-        The first pattern is of all groups: most words begin no phrase.
+        The first pattern combines all groups, because most words begin no phrase.
         """
         begun = self._begun[letters]
         groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
@@ -145,7 +139,7 @@ def beginnings(phrase: str) -> set[str]:
 
 
 def _alternatives(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
-    """Read up to the end of a group: where that is, and what the text may begin with after it."""
+    """Read to the end of a group; return its index, and the possible beginnings of the text up to there."""
     after, now = set[str](), before
     while at < len(tokens) and tokens[at] != ")":
         if tokens[at] == "|":
@@ -200,24 +194,8 @@ PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.t
 KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that a question can ask for, in the order of the weights."""
 
-PLAIN_KINDS = frozenset(
-    {
-        "order",
-        "round",
-        "null",
-        "distinct",
-        "limit",
-        "output",
-        "group",
-        "unmatched",
-        "name",
-        "change",
-        "tie",
-        "scale",
-        "filter",
-        "extent",
-        "together",
-    }
+PLAIN_KINDS = frozenset(KINDS) - frozenset(
+    "meaning threshold formula category period extreme count link".split()
 )
 """Kinds that can be asked for without naming anything."""
 
@@ -232,7 +210,7 @@ _ORDER_TO_WRITE = re.compile(
     r"(?:write(?! off)|compose|paste|draft|formulate|spell out(?! (?:how|what|which|when))"
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
-NEVER_TOLD = ("secret", "everything")
+NEVER_TOLD = frozenset({"secret", "everything"})
 """Groups of phrases that make the user refuse a question, whatever else it says."""
 
 _OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise", "tools"})
@@ -283,9 +261,7 @@ def is_never_answered(said: Said) -> bool:
 
     Remarks about the agent's own work ("to write the query, ..") are ignored.
     """
-    if _ORDER_TO_WRITE.match(said.text):
-        return True
-    if not said.found.isdisjoint(NEVER_TOLD) and not said.without("own work").found.isdisjoint(NEVER_TOLD):
+    if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
         return True
     return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
 
@@ -300,20 +276,19 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
     `about_a_term` is True, the text may mention columns, unless it asks which column holds the term. The
     question is answered nevertheless if the ranking is nearly certain of a candidate.
     """
-    if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
-        return False
-    if not said.found.isdisjoint(_OUT_OF_SCOPE) and not said.without("own work").found.isdisjoint(
-        _OUT_OF_SCOPE
-    ):
+    if _mentions(said, _OUT_OF_SCOPE, "own work"):
         return True
     return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
     """Return whether a text mentions columns or other names in the database, apart from output columns."""
-    if said.found.isdisjoint(names):
-        return False
-    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
+    return _mentions(said, names, "own work", "written", "sought by", "output columns")
+
+
+def _mentions(said: Said, groups: frozenset[str], *fair: str) -> bool:
+    """Return whether a text has phrases of some groups, also if `fair` phrases are removed."""
+    return not (said.found.isdisjoint(groups) or said.without(*fair).found.isdisjoint(groups))
 
 
 def asks_for_output(said: Said) -> bool:

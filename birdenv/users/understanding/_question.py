@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from birdenv.users.understanding._candidate import FIELDS
+from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
 from birdenv.users.understanding._spelling import respelt
@@ -40,6 +40,7 @@ class Question:
         content: the stems of the words that are not stop words.
         kinds: the kinds of thing that the question asks for.
         guesses: True if the question only proposes a number or a value, and does not say what it means.
+        favoured: factors for the odds of candidates that the conversation makes more or less probable.
     """
 
     asked: str
@@ -51,6 +52,7 @@ class Question:
     content: tuple[str, ...]
     kinds: frozenset[str]
     guesses: bool = False
+    favoured: Mapping[Candidate, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def confirms(self) -> bool:

@@ -11,11 +11,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from operator import add, mul
-from typing import NamedTuple, TypeAlias
+from operator import mul
+from typing import TypeAlias
 
-from birdenv.users.understanding._candidate import Candidate
+from birdenv.users.understanding._candidate import GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap
@@ -34,6 +33,8 @@ Vector: TypeAlias = list[tuple[int, float]]
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
 _START = {family: PLACE_OF[f"{family}:covers_term"] for family in FAMILIES}
 _NEAR, _NAMED, _LITERAL = map(WORD_FEATURES.index, ("near_best", "named", "literal"))
+_GROUP = {group: PLACE_OF[f"group:{group}"] for group in GROUPS}
+_SETTLED = [{kind: PLACE_OF[f"asked_{how}_settled:{kind}"] for kind in KINDS} for how in ("not", "and")]
 _NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
@@ -43,8 +44,8 @@ class Evidence:
     """The features of a question for each possible reply, and which candidates it may be about.
 
     Attributes:
-        beside: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
-            request to rephrase. `standing` returns the features that do not depend on the question.
+        vectors: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
+            request to rephrase.
         allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
             the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
             for without naming anything, such as sorting or rounding.
@@ -56,7 +57,7 @@ class Evidence:
             candidate's term or SQL contains it, and False if only its notes or values do.
     """
 
-    beside: list[Vector]
+    vectors: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
@@ -64,7 +65,7 @@ class Evidence:
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Return the features that depend on the question, and the candidates that the question may be about."""
+    """Return the features of every possible reply, and the candidates that the question may be about."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [
@@ -75,9 +76,11 @@ def evidence(index: Index, question: Question) -> Evidence:
     named, of_value = called(index.names, question), called(index.literals, question)
     unknown = found.unknown / total
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    beside = []
+    vectors = []
     for number, candidate in enumerate(index.candidates):
-        vector: Vector = []
+        vector: Vector = [(_GROUP[candidate.group], 1.0)]
+        if candidate.group != "open":
+            vector += [(_SETTLED[kind in candidate.kinds][kind], 1.0) for kind in kinds]
         if candidate.main_kinds:
             if kinds.isdisjoint(candidate.main_kinds):
                 vector.append(_NOT_ASKED)
@@ -94,10 +97,10 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector.append((start + _LITERAL, 1.0))
         if goes_on:
             vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
-        beside.append(vector)
+        vectors.append(vector)
     plain = not index.plain_kinds.isdisjoint(kinds)
-    beside.append(_refusal(question, unknown, best / total, plain))
-    beside.append(_asking_back(question, best / total, plain))
+    vectors.append(_refusal(question, unknown, best / total, plain))
+    vectors.append(_asking_back(question, best / total, plain))
     guesses = question.guesses and not any(_named_at_length(index.candidates[i], question) for i in named)
     is_known = any(found.known)
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
@@ -107,7 +110,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(beside, allowed, lone, names, found.shared)
+    return Evidence(vectors, allowed, lone, names, found.shared)
 
 
 _GOES_ON = re.compile(
@@ -248,70 +251,19 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
     return _numbers("ask_back:always", values)
 
 
-class CandidateEvidence(NamedTuple):
-    """A candidate's features that can be computed before the question is known.
-
-    Attributes:
-        always: the features used for every question.
-        asked: for each kind of thing, the additional features used if the question asks for this kind.
-    """
-
-    always: Vector
-    asked: Mapping[str, Vector]
-
-
-@lru_cache(maxsize=256)
-def standing(index: Index) -> tuple[CandidateEvidence, ...]:
-    """Return, for each candidate, the features that can be computed before the question is known."""
-    return tuple(map(_standing, index.candidates))
-
-
-def _standing(candidate: Candidate) -> CandidateEvidence:
-    asked: dict[str, Vector] = {kind: [] for kind in KINDS}
-    if candidate.group != "open":
-        for kind in KINDS:
-            how = "and" if kind in candidate.kinds else "not"
-            asked[kind].append((PLACE_OF[f"asked_{how}_settled:{kind}"], 1.0))
-    return CandidateEvidence([(PLACE_OF[f"group:{candidate.group}"], 1.0)], asked)
-
-
-def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
-    """Return all features of each candidate, then those of a refusal and of a request to rephrase."""
-    whole = [
-        [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
-        for one, beside in zip(standing(index), found.beside, strict=False)
-    ]
-    return whole + found.beside[-2:]
-
-
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
     """Return the probability of each candidate, then those of a refusal and a request to rephrase.
 
     The probabilities are rounded so that they are identical on all machines.
     """
-    values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
-    for kind in asked.kinds:
-        scores = list(map(add, scores, of_kind[kind]))
+    values = weights.values
     of_words = facet_scores(index, asked, found.shared, weights.known, weights.of_runs)
     scores = [
-        sum([values[place] * value for place, value in vector], start + said)
-        for vector, start, said in zip(found.beside, scores, of_words, strict=True)
+        sum([values[place] * value for place, value in vector], said)
+        for vector, said in zip(found.vectors, of_words, strict=True)
     ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
     odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
     whole = sum(odds)
     return [round(odd / whole, 6) for odd in odds]
-
-
-@lru_cache(maxsize=256)
-def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
-    """Return the scores from features used for every question, and those added for each kind asked for."""
-
-    def scores(vectors: Iterable[Vector]) -> list[float]:
-        return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]
-
-    found = standing(index)
-    return scores(one.always for one in found), {
-        kind: scores(one.asked[kind] for one in found) for kind in KINDS
-    }

@@ -63,8 +63,7 @@ FEATURES: tuple[str, ...] = (
 
 PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
 
-_AT = {name: place for place, name in enumerate(FACETS)}
-REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
+REFUSE, ASK_BACK = map(FACETS.index, ("refuse", "ask back"))
 _SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 OWN, OWN_NOTE = "@", "&"
@@ -158,7 +157,7 @@ class RunWeights:
 
 _BITS = 32
 _ZEROS = sum(1 << _BITS * (place + 1) - 1 for place in range(len(FACETS)))
-"""Added, so that no sum is negative: the sign bits of all, which are then turned."""
+"""The sign bits of all facets. They are added before unpacking, so that the packed sum is not negative."""
 
 _LANES = Struct(f"<{len(FACETS)}i")
 

@@ -33,7 +33,7 @@ _ASIDE = frozenset(
     order percent percentage point quantify range rate record row rule score state table threshold
     time treat type unit value week year""".split()
 )
-"""Words that questions about any term use; with other content words beside them they tell nothing."""
+"""Words that occur in questions about any term. Next to other content words, they tell nothing."""
 
 _FRAMING = frozenset(
     """clear clearer count counts counted detail details elaborate example exact exactly explanation
@@ -41,7 +41,7 @@ _FRAMING = frozenset(
     refer referring requirement requirements specific specifically first second third last one two
     value values want wanted user query provide provided describe sorry""".split()
 )
-"""Words that frame a question about anything."""
+"""Words that occur in the framing of any question."""
 
 
 NUMBERS = dict(
@@ -51,7 +51,7 @@ NUMBERS = dict(
         strict=True,
     )
 )
-"""Small numbers in words; "one" is a pronoun too."""
+"""Small numbers in words, by their digits. "One" is left out because it is also a pronoun."""
 
 
 def clean(text: str) -> str:
@@ -102,13 +102,13 @@ _GENERIC = frozenset(
     many much result record data information field entity feature index measure measured check show
     display work worked weight out per without""".split()
 )
-"""Words that a question about any task may have: by themselves they name nothing of a request."""
+"""Words that occur in questions about any task. By themselves, they name nothing in a request."""
 
 MEASURE_WORDS = frozenset(
     """average averages cost costs hour hours month months percent percentage percentages price prices
     ratio rates score scores share shares total totals week weeks year years""".split()
 )
-"""Words that name what is measured if the request contains them."""
+"""Words for measures, which name something if the request contains them."""
 
 NAMING_STEMS = frozenset(
     map(
@@ -117,7 +117,7 @@ NAMING_STEMS = frozenset(
         price required score task total type valid work year""".split(),
     )
 )
-"""Those of the words of any question that name something if the request has them."""
+"""Stems of everyday words that name something if the request contains them."""
 
 FRAME_WORDS = _ASIDE | _FRAMING | _GENERIC
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
@@ -131,13 +131,13 @@ CLAUSE_WORDS = frozenset(
     output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
     those top twice unique whole without""".split()
 )
-"""Words that a question about a kind of clause has in any task."""
+"""Words that occur in questions about SQL clauses in any task."""
 
 CLAUSE_STEMS = GENERIC_STEMS | frozenset(map(stem, CLAUSE_WORDS))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """Return all three-letter sequences in a word, whose two ends are marked first."""
+    """Return all three-letter sequences in a word, including marks for its beginning and its end."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 
@@ -153,4 +153,4 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
 
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = _synonyms()
-"""For a stem, the stems that may stand for it."""
+"""The synonyms of each stem, as stems."""

@@ -34,6 +34,19 @@ def test_a_list_is_taken_apart(message: str) -> None:
     assert texts(message) == [LATE, CENTRAL, ORDER]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I'd like to know: what late is, which branches are central, and how to sort.",
+        "Three questions: What late is? Which branches are central? And how to sort?",
+        "My open points: what late is; which branches are central; how to sort.",
+    ],
+)
+def test_a_list_in_one_sentence_is_taken_apart(message: str) -> None:
+    items = [text.rstrip(".?").removeprefix("And ").lower() for text in texts(message)]
+    assert items == ["what late is", "which branches are central", "how to sort"]
+
+
 def test_headings_and_examples_below_an_item_belong_to_it() -> None:
     message = "- **Late**\n  - When is it late?\n- **Order**\n  - Which order?\n- Cut?\n  - To tenths?"
     assert texts(message) == [
@@ -52,6 +65,8 @@ def test_headings_and_examples_below_an_item_belong_to_it() -> None:
         "I would take 40. Which seats count?",
         "Could you help me? Which seats count?",
         "How many decimals, 1.5 or 1.55?",
+        "To clarify: should I use days, should I use hours, or should I use weeks?",
+        "One thing I need to know: what is late, and when does it begin?",
     ],
 )
 def test_choices_and_statements_make_no_second_question(message: str) -> None:
@@ -147,7 +162,8 @@ BRIEF = Brief(
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
-    "sign", ["?", "1", "1. ", "- ", "(", ")", "a) ", "\n", "1)\n", "-\n  - ", "or? ", "? ", ", and "]
+    "sign",
+    ["?", "1", "1. ", "- ", "(", ")", "a) ", "\n", "1)\n", "-\n  - ", "or? ", "? ", ", and ", "points: "],
 )
 def test_a_very_long_message_is_read(sign: str) -> None:
     message = (sign * 65_536)[:65_536]

@@ -1,0 +1,280 @@
+"""Follow-ups in a dialogue: parts of what was told, its bound, its values, and what it is made of.
+
+SQLite works out whether a yes is true, from the annotated snippets of the demo and of Mini-Interact where it
+is at hand.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from functools import cache
+
+import pytest
+from birdenv_baselines.user_questions._questions import load_briefs as load_demo_briefs
+
+import birdenv
+from birdenv.dialogue.arena import Arena
+from birdenv.users import ASKING_BACK, Ambiguity, Brief
+from birdenv.users._conversation import Conversation
+from birdenv.users._told import confirmed
+from birdenv.users.decoder import OUT_OF_SCOPE
+from birdenv.users.sql_in_words import in_words
+from birdenv.users.understanding import Choice, take_apart, understand
+
+DEMO = load_demo_briefs(None)
+
+
+@cache
+def game() -> Arena:
+    return birdenv.make_game("c-interact", patience=20)
+
+
+def talk(task: str, *questions: str) -> list[str]:
+    """The user's answers to some questions in a row."""
+    with game().episode(task) as episode:
+        for question in questions:
+            episode.act("clarify", question)
+        return [event.data for event in episode.events if event.action == "answer"]
+
+
+def last(task: str, *questions: str) -> str:
+    return talk(task, *questions)[-1]
+
+
+def spoken(task: str, sql: str) -> str:
+    """The words for a piece of the task's gold."""
+    brief = DEMO[task]
+    assert any(sql in gold for gold in (*brief.gold, *(item.snippet for item in brief.ambiguities)))
+    return in_words(sql, brief).text
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "question", "part"),
+    [
+        ("coop_3", "urgency score", "the second factor?", "CASE WHEN p.perishable = 1 THEN 2 ELSE 1 END"),
+        ("coop_3", "urgency score", "What's the first component?", "(p.reorder_level - p.stock_qty)"),
+        ("coop_2", "margin rate", "Thanks. What do I divide by?", "p.unit_price"),
+        ("coop_2", "margin rate", "What exactly is the numerator?", "(p.unit_price - p.unit_cost - 0.15)"),
+        ("coop_7", "How bad is absence", "what's the denominator?", "SUM(s.hours)"),
+        ("coop_M_2", "badly wanted", "And the first condition?", "s.urgency >= 10"),
+        ("bikeshare_8", "idle", "And the first condition again?", "b.state = 'in service'"),
+        ("coop_3", "in short supply", "what is the last condition in that?", "p.discontinued = 0"),
+    ],
+)  # fmt: skip
+def test_a_part_of_what_was_told_is_told_by_itself(task: str, first: str, question: str, part: str) -> None:
+    told, answer = talk(task, f"What does '{first}' mean?", question)
+    assert spoken(task, part).strip("()") in answer
+    assert len(answer) < len(told)
+
+
+def test_the_whole_stays_in_mind_when_a_part_of_it_was_told() -> None:
+    answers = talk("coop_2", "What does 'margin rate' mean?", "what do I divide by?", "and the numerator?")
+    assert answers[1].endswith("the unit price.")
+    assert "0.15" in answers[2] and "divided" not in answers[2]
+
+
+@pytest.mark.parametrize(
+    "question", ["How do I get the score that goes into it?", "What is that based on?", "how is it computed?"]
+)  # fmt: skip
+def test_what_goes_into_a_point_is_the_point_that_defines_it(question: str) -> None:
+    score = next(item for item in DEMO["coop_M_2"].ambiguities if item.term == "urgency score")
+    answer = last("coop_M_2", "Which products are badly wanted?", question)
+    assert in_words(score.snippet, DEMO["coop_M_2"]).text in answer
+
+
+def test_a_part_that_another_point_defines_is_told_as_that_point() -> None:
+    items = (
+        Ambiguity("intensity", "(m.dtr * COALESCE(a.avg_omi, 0)) AS ati", "critical"),
+        Ambiguity("modification", "AVG(changes / sales) AS avg_omi", "knowledge"),
+    )
+    conversation = Conversation(Brief("Show the intensity.", items, request="Show the intensity."))
+    for question, term in (
+        ("What does 'intensity' mean?", "intensity"),
+        ("and the second factor?", "modification"),
+    ):
+        (part,) = conversation.understand(question)
+        assert part.choice is not None and part.choice.target == term
+        conversation.remember(part.choice)
+
+
+def test_a_factor_of_one_is_no_part() -> None:
+    answer = last("library_5", "How is turnover computed?", "And the first factor in that?")
+    assert "number of loans" in answer and "copies where" not in answer
+
+
+COMPARED = re.compile(r"(?P<left>[^<>=']+) (?P<sign>>=|<=|>|<) (?P<bound>'[\d:-]+'|\d+(?:\.\d+)?)")
+LISTED = re.compile(r"[\w.]+ (?:IN \((?:'[^']+'(?:, )?)+\)|(?:=|<>) '[^']+')")
+
+
+def told(item: Ambiguity) -> Choice:
+    return Choice("labelled", item.term, (item,))
+
+
+def points(briefs: list[tuple[str, Brief]], pattern: re.Pattern[str]) -> list[tuple[Brief, Ambiguity]]:
+    found = [(brief, item) for _, brief in briefs for item in brief.ambiguities]
+    return [(brief, item) for brief, item in found if pattern.fullmatch(item.snippet)]
+
+
+def is_true(sql: str) -> bool:
+    with sqlite3.connect(":memory:") as connection:
+        return bool(connection.execute(f"SELECT {sql}").fetchone()[0])
+
+
+def check_bounds(briefs: list[tuple[str, Brief]]) -> int:
+    """Ask about each bound and its neighbours; return the number of answers that begin with yes or no."""
+    decided = 0
+    for brief, item in points(briefs, COMPARED):
+        match = COMPARED.fullmatch(item.snippet)
+        assert match is not None
+        bound = match["bound"]
+        near = [bound] if "'" in bound else [bound, str(float(bound) + 1), str(float(bound) - 1)]
+        for value in near:
+            holds = is_true(f"{value} {match['sign']} {bound}")
+            shown = value.strip("'")
+            for question, yes in (
+                (f"Does exactly {shown} count?", holds),
+                (f"So {shown} itself is left out?", not holds),
+            ):
+                said = confirmed(take_apart(question), told(item), brief)
+                assert said.startswith(("Yes", "No") if said else "")
+                assert not said or said.startswith("Yes") == yes, (question, item.snippet, said)
+                decided += bool(said)
+        said = confirmed(take_apart("Is that threshold inclusive?"), told(item), brief)
+        assert said.startswith("Yes") == ("=" in match["sign"]), (item.snippet, said)
+    return decided
+
+
+def check_values(briefs: list[tuple[str, Brief]]) -> int:
+    decided = 0
+    for brief, item in points(briefs, LISTED):
+        column = item.snippet.split()[0]
+        for value in re.findall(r"'([^']+)'", item.snippet):
+            holds = is_true(item.snippet.replace(column, f"'{value}'", 1))
+            for question, yes in (
+                (f"So those that are '{value}' are left out?", not holds),
+                (f"Do the '{value}' ones count as well?", holds),
+            ):
+                said = confirmed(take_apart(question), told(item), brief)
+                assert not said or said.startswith("Yes") == yes, (question, item.snippet, said)
+                decided += bool(said)
+    return decided
+
+
+def test_a_value_at_the_bound_is_in_if_the_gold_lets_it_in() -> None:
+    demo = list(DEMO.items())
+    assert check_bounds(demo) > 40
+    assert check_values(demo) > 30
+
+
+def test_bounds_and_values_of_the_real_tasks(all_real_briefs: list[tuple[str, Brief]]) -> None:
+    assert check_bounds(all_real_briefs) > 100
+    assert check_values(all_real_briefs) > 15
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "question", "begins"),
+    [
+        ("library_5", "When is a branch big?", "Is that limit inclusive?", "Yes. 700 itself is included."),
+        ("library_5", "When is a branch big?", "So 699 is out?", "Yes."),
+        ("library_4", "When is a return late?", "Thanks. Does exactly 2 days count?", "No. 2 itself"),
+        ("library_4", "When is a return late?", "so 3 days is late?", "Yes."),
+        ("library_4", "When is a return late?", "one exactly at that limit?", "2 itself is not"),
+        ("bikeshare_1", "What is an old bike?", "Does one bought on 1 January 2023 count?", "No."),
+        ("bikeshare_1", "What is an old bike?", "Would one of 3 May 2021 be included?", "Yes."),
+        ("bikeshare_4", "When is a trip late?", "Is one right at that minute in?", "Yes. 16:00 itself"),
+        ("bikeshare_6", "When is summer?", "So October is out?", "Yes."),
+        ("bikeshare_2", "Who is a regular rider?", "So only those two?", "Yes."),
+        ("bikeshare_2", "Who is a regular rider?", "are monthly ones left out?", "No."),
+        ("library_5", "How is turnover computed?", "So damaged copies are left out as well?", "Yes."),
+        ("coop_3", "When is a product in short supply?", "Both conditions at once?", "Yes."),
+        ("coop_3", "When is a product in short supply?", "is one of them enough?", "No."),
+        ("library_6", "What does popular mean?", "just to confirm, you mean at least 2 and not 3?", "Yes."),
+    ],
+)  # fmt: skip
+def test_a_follow_up_that_proposes_gets_yes_or_no(task: str, first: str, question: str, begins: str) -> None:
+    assert last(task, first, question).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "begins"),
+    [
+        ("library_4", "so 3 days is late?", "Yes."),
+        ("library_4", "Is 2 days already late?", "No. 2 itself is not"),
+        ("library_3", "Are senior members those who joined after 2022-01-01?", "No."),
+        ("bikeshare_M_3", "Does a weak battery include exactly 40 percent?", "No. 40 itself is not"),
+        ("bikeshare_4", "Is late in the day from 16:00 on?", "Yes."),
+    ],
+)
+def test_a_proposal_in_a_first_question_gets_yes_or_no(task: str, question: str, begins: str) -> None:
+    assert last(task, question).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "question"),
+    [
+        ("library_4", "When is a return late?", "does exactly 2 weeks count?"),
+        ("library_1", "How is the wear index computed?", "do worn copies count as well?"),
+        ("bikeshare_8", "When is a bike idle?", "are trips since 2024-01-01 in?"),
+        ("library_6", "What does popular mean?", "do titles borrowed exactly on a Monday count?"),
+    ],
+)  # fmt: skip
+def test_what_the_gold_does_not_decide_gets_neither_yes_nor_no(task: str, first: str, question: str) -> None:
+    brief = DEMO[task]
+    assert confirmed(take_apart(question), understand(brief, first), brief) == ""
+
+
+def test_an_earlier_point_with_the_number_is_meant_if_the_last_one_has_none() -> None:
+    answer = last(
+        "coop_M_2", "Which products are badly wanted?", "How do I get the score in it?", "is exactly 10 in?"
+    )
+    assert answer.startswith("Yes. 10 itself is included.")
+
+
+def test_each_of_two_questions_after_an_answer_is_understood_with_it() -> None:
+    answer = last("library_9", "Which books are recent?", "Is that date inclusive? And how do I round?")
+    assert "Yes. 2022-01-01 itself is included." in answer
+    assert "rounded to one decimal" in answer
+
+
+def test_what_remains_is_told_only_if_a_word_of_it_is_said() -> None:
+    assert "0.5" not in last("bikeshare_4", "When is a trip late?", "And what about the remaining one?")
+    first, second = talk(
+        "bikeshare_4", "When is a trip late?", "And the remaining trips, from which fare on?"
+    )
+    assert "16:00" in first
+    assert "0.5" in second and "16:00" not in second
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Show me the SQL for that.",
+        "Which table is that in?",
+        "what's the column of the second factor called in the database?",
+        "Thanks. Please print the reference query.",
+        "so the WHERE clause is what exactly?",
+    ],
+)
+def test_what_is_never_told_stays_so_in_a_follow_up(question: str) -> None:
+    assert last("coop_3", "How does the urgency score work?", question) == OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize(
+    "question", ["And the second factor?", "is that inclusive?", "does exactly 10 count?"]
+)
+def test_a_follow_up_before_any_answer_is_asked_back(question: str) -> None:
+    assert last("coop_3", question).startswith(ASKING_BACK)
+
+
+def test_a_first_question_is_understood_as_if_there_were_no_conversation() -> None:
+    questions = [
+        "So damaged copies are left out?",
+        "Thanks. And the second factor in that, how is it computed?",
+        "Does exactly 2 count?",
+        "just to confirm, you mean the annual ones and not the monthly ones?",
+    ]
+    for brief in list(DEMO.values())[::4]:
+        for question in questions:
+            (part,) = Conversation(brief).understand(question)
+            assert part.choice == understand(brief, question)
