@@ -380,8 +380,8 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     for arguments, why in (
         ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
         (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
-        ((*train_it, "--reinforce", 4), "only work together: give both"),
-        ((*train_it, "--from", path), "only work together: give both"),
+        ((*train_it, "--reinforce", 4), "only work together: specify both"),
+        ((*train_it, "--from", path), "only work together: specify both"),
         (
             ("train-player", DEAL, "--reinforce", 4, "--from", path),
             "--kind 'learned' is unknown; known: neural",
