@@ -90,7 +90,7 @@ def read_as(model: type[M], record: Any, where: object) -> M:
     """Validate a record from a file and return it as an instance of `model`.
 
     Raises:
-        InputError: a field is missing or wrong; the message begins with `where` and names the first such
+        InputError: a field is missing or invalid; the message begins with `where` and names the first such
             field.
     """
     try:

@@ -2,7 +2,7 @@
 
 * Agent errors (bad SQL, malformed actions) are never exceptions. They are values, such as a `QueryError` or
   the status of a verdict. The protocol decides what they cost, and the episode continues.
-* `InputError` is the caller's error: a wrong path, file, option or record. The command line prints the
+* `InputError` is the caller's error: an invalid path, file, option or record. The command line prints the
   message as one line, and exits with code 2.
 * `BenchmarkError` is an error in the benchmark: gold SQL or set-up statements that do not run. It ends only
   the current episode.

@@ -155,7 +155,7 @@ def read_text(path: Path) -> str:
     if not exists(path):
         raise InputError(f"{path}: no such file")
     if is_directory(path):
-        raise InputError(f"{path} is a directory; give the file itself")
+        raise InputError(f"{path} is a directory; specify the file itself")
     if not _is_input(path):
         check_regular(path)
     with file_errors(path):
@@ -273,7 +273,7 @@ def check_writable(path: Path) -> None:
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
-            raise InputError(f"{path} is a directory; give a file to write")
+            raise InputError(f"{path} is a directory; specify an output file")
         needed = os.W_OK
         while not _there(place):
             place, needed = place.parent, os.W_OK | os.X_OK

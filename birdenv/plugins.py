@@ -54,6 +54,6 @@ def ships_with_birdenv(entry: EntryPoint) -> bool:
 
 @lru_cache(maxsize=16)
 def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group, cached because reading those of all packages takes milliseconds."""
+    """Return the entry points in a group. Cached, because reading all packages takes milliseconds."""
     found = sorted(entry_points(group=group), key=ships_with_birdenv)
     return {entry.name: entry for entry in found}

@@ -56,9 +56,9 @@ class ExVerdict:
         metrics: the scores of the requested metrics, from 0 to 1. A grader that cleans answers uses the
             cleaned SQL.
         clean_steps: what cleaning removed (`Cleaned.steps`).
-        gold_seconds: seconds that the gold took when it last ran, as measured by the database.
-        pred_seconds: seconds that the prediction took, measured in the same way.
-        was_late: whether a time limit ended one of the statements.
+        gold_seconds: duration of the gold's last run in seconds, as measured by the database.
+        pred_seconds: duration of the prediction in seconds, measured in the same way.
+        was_late: whether one of the statements timed out.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by a `ShownCell`.
         pred_result: up to 1,001 rows of the prediction, in the same form as `gold_result`.

@@ -29,10 +29,10 @@ class SpeedMeasurement:
     """The durations of repeated runs of a gold query and a prediction.
 
     Attributes:
-        gold_seconds: the seconds that each run of the gold took, in order.
-        pred_seconds: the seconds that each run of the prediction took, in order.
-        error: the reason why runs are missing (a query failed, or the time limit was reached); otherwise
-            empty. If runs are missing, the score is 0.
+        gold_seconds: the duration of each run of the gold in seconds, in order.
+        pred_seconds: the duration of each run of the prediction in seconds, in order.
+        error: why runs are missing, for example because a query failed or timed out; empty if none are
+            missing. If runs are missing, the score is 0.
     """
 
     gold_seconds: tuple[float, ...]

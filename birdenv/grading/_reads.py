@@ -1,10 +1,10 @@
 """Determine from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table contains its rows as literals. To find out whether a gold statement gives the same
-result in every run, its text is searched for uses of the clock and random numbers. The search is unnecessary
-if the database itself marks the result as repeatable: SQLite does so for queries without date functions on an
-unchanged file, and PostgreSQL never does. The text of a prediction is never trusted in this way, because SQL
-can hide what it reads.
+A query that reads no table contains its rows as literals. To find out whether a gold statement returns the
+same result in every run, its text is searched for uses of the clock and random numbers. The search is
+unnecessary if the database itself marks the result as repeatable: SQLite does so for queries without date
+functions on an unchanged file, and PostgreSQL never does. The text of a prediction is never trusted in this
+way, because SQL can hide what it reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ reads_clock: Final = lru_cache(maxsize=4096)(may_change)
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
 """The flag of a submission that fails only because of the setting `fail_doubtful`."""
 
-SPELLED_OUT: Final = "the rows are right, but the query reads no table: the rows are literals"
+SPELLED_OUT: Final = "the rows are correct, but the query reads no table: the rows are literals"
 
 _LONGEST: Final = 20_000  # characters; longer submissions are not examined
 

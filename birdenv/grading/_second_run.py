@@ -1,9 +1,9 @@
 """Run a graded statement a second time after a timeout.
 
-Limits count a statement's own processor time. However, even processor time increases (by a factor of up to
-two, in our observations) if other processes use the same processor core and its caches. Therefore a graded
-statement counts as a timeout only if a second run, alone and with twice the limit, also times out. Statements
-that an agent runs during an episode get no second run.
+Limits apply to a statement's own CPU time. However, even CPU time increases (by a factor of up to two, in our
+observations) if other processes use the same core and its caches. Therefore a graded statement counts as a
+timeout only if a second run, on its own and with twice the limit, also times out. Statements that an agent
+runs during an episode get no second run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Run the `with` block while no other `alone` block by the same user runs on this machine.
+    """Run the `with` block while no other `alone` block of the same user is running on this machine.
 
     If a different process or thread is in an `alone` block, wait until that block ends. If the lock file
     cannot be opened, run the block without waiting.

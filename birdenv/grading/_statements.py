@@ -1,8 +1,8 @@
 """Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
-A statement whose result is cached does not run again. Rows of a prediction are fetched only until the verdict
-is certain. A prediction with more rows than the gold can still agree by the set rule, or differ only in
-repeated rows, if the gold contains each of these rows. Therefore, fetching stops early only if the prediction
+A statement whose result is cached is not rerun. Rows of a prediction are fetched only until the verdict is
+certain. A prediction with more rows than the gold can still agree by the set rule, or differ only in repeated
+rows, if the gold contains each of the additional rows. Therefore, fetching stops early only if the prediction
 has more rows than the gold, and at least one row that no gold contains.
 
 `GoldRows` holds the rows of a gold query, and caches values that comparisons need.

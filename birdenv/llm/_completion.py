@@ -185,7 +185,7 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
 
 
 def _parted(content: str) -> tuple[str, str]:
-    """Return the reasoning that a server has left in a text, and the text after the reasoning.
+    """Return the reasoning that a server has left in the text, and the text after the reasoning.
 
     The opening tag may be missing, because the prompts of some models end with this tag. Without the closing
     tag, the whole text is reasoning.
@@ -195,7 +195,7 @@ def _parted(content: str) -> tuple[str, str]:
 
 
 def _words(content: Any) -> str:
-    """Return a text, or the joined texts of a list of parts."""
+    """Return a string unchanged, or join the text of a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -219,6 +219,6 @@ _SHOWN = 200
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text as a single line, for error messages."""
+    """Return the beginning of the text as a single line, for error messages."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * _SHOWN]).split())
     return repr(line[:_SHOWN] + (" …" if len(line) > _SHOWN else "")) if line else "nothing"

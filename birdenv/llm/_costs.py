@@ -1,7 +1,7 @@
 """Count tokens and costs for each role in a run, and enforce the run's budgets.
 
-Prices come from a price file if one is given, and otherwise from the package `genai-prices`. Without either,
-prices are unknown.
+Prices come from a price file if one is specified, and otherwise from the package `genai-prices`. Without
+either, prices are unknown.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class TokenPrices:
 def _read(file: Path) -> Mapping[str, Mapping[str, float]]:
     found: Any = read_json(file)
     if not isinstance(found, dict):
-        raise InputError(f"{file}: expected a JSON object of models and their prices")
+        raise InputError(f"{file}: expected a JSON object that maps models to their prices")
     for model, prices in found.items():
         good = isinstance(prices, dict) and {"input", "output"} <= set(prices) <= set(_FIELDS)
         if not good or not all(_is_price(price) for price in prices.values()):
             raise InputError(
-                f"{file}: {model!r} needs the prices `input` and `output`, and may have `cached_input`, "
+                f"{file}: {model!r} requires the prices `input` and `output`, and may have `cached_input`, "
                 "in US dollars per million tokens"
             )
     return found
@@ -93,7 +93,7 @@ def _library() -> Any:
     return genai_prices
 
 
-_LARGER: Final = "to continue, also give a larger budget"
+_LARGER: Final = "to continue, also specify a larger budget"
 
 
 @dataclass(slots=True)
@@ -134,9 +134,9 @@ class Ledger:
 
         Args:
             calls: the number of earlier calls.
-            cost: the cost of these calls in US dollars, as far as it is known.
-            tokens: the number of tokens in these calls.
-            unpriced: the number of these calls with an unknown cost.
+            cost: the cost of the earlier calls in US dollars, as far as it is known.
+            tokens: the number of tokens in the earlier calls.
+            unpriced: the number of earlier calls with an unknown cost.
         """
         with self._lock:
             self._before = (cost, tokens)

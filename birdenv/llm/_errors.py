@@ -14,13 +14,13 @@ from birdenv.errors import BirdenvError, InfrastructureError, RunEndedError
 
 
 class EndpointError(InfrastructureError):
-    """The endpoint gave no usable answer to a call, even after retries."""
+    """The endpoint returned no usable answer to a call, even after retries."""
 
     retried = True
 
 
 class EndpointRefusedError(RunEndedError):
-    """The endpoint refuses all calls, for example because the key is wrong or the quota is used up."""
+    """The endpoint refuses all calls, for example because the key is invalid or the quota is used up."""
 
 
 class BudgetSpentError(RunEndedError):
@@ -28,7 +28,7 @@ class BudgetSpentError(RunEndedError):
 
 
 class ReplayMissError(RunEndedError):
-    """A replay needs a call that the original run did not record."""
+    """A replay requires a call that the original run did not record."""
 
 
 class ContextOverflowError(BirdenvError):
@@ -41,7 +41,7 @@ class TransientError(Exception):
     Attributes:
         kind: the kind of failure: `rate limit`, `server error`, `unavailable`, `connection`, `timeout` or
             `bad reply`.
-        after: the number of seconds to wait before a retry; None if the server does not say.
+        after: the number of seconds to wait before a retry; None if the server does not specify a delay.
     """
 
     def __init__(self, message: str, kind: str, after: float | None = None) -> None:
@@ -67,12 +67,12 @@ _KEY_LIKE: Final = re.compile(r"(?i)(?<![a-z0-9])(?:(?:sk|gsk|hf|xai|nvapi|pplx)
 
 
 def has_key(text: str, key: str) -> bool:
-    """Return True if a text contains the key in any spelling."""
+    """Return True if the text contains the key in any spelling."""
     return _spelled(key).search(text) is not None
 
 
 def without_key(text: str, key: str) -> str:
-    r"""Return a text with every spelling of the key replaced by a placeholder.
+    r"""Return the text with every spelling of the key replaced by a placeholder.
 
     >>> without_key(r'{"error": "bad sk-a\u002B1, sk-a%2b1"}', "sk-a+1")
     '{"error": "bad [key], [key]"}'

@@ -70,8 +70,8 @@ class Models:
         self._cache_of(endpoint)
         if self.settings.max_cost is not None and not self._prices.are_known(name, endpoint.url):
             raise InputError(
-                f"--max-cost needs the price of {name!r} at {endpoint.url}: for a public service, "
-                "pip install 'birdenv[prices]'; otherwise give it in a file with --prices"
+                f"--max-cost requires the price of {name!r} at {endpoint.url}: for a public service, "
+                "pip install 'birdenv[prices]'; otherwise specify it in a --prices file"
             )
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
@@ -91,7 +91,7 @@ class Models:
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return the calls of an episode that were already in the run folder when `record_in` was called."""
+        """Return an episode's calls that were already in the run folder when `record_in` was called."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
@@ -218,7 +218,7 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """Return the cache file of an endpoint, because two servers may use one name for different models."""
+        """Return an endpoint's own cache file, because two servers may use one name for different models."""
         folder = self.settings.cache
         if folder is None:
             return None
@@ -257,10 +257,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return `given` if it is a `Models`; otherwise, return models with the given settings.
+    """Return `given` if it is a `Models`; otherwise, return models that use `given` as settings.
 
     If `given` is None, environment variables and `.env` name the endpoint. Within a process, equal settings
-    give the same instance. Calls to these models are not recorded.
+    return the same instance. Calls to these models are not recorded.
     """
     if isinstance(given, Models):
         return given

@@ -46,7 +46,7 @@ class Prompt:
         return cls(read_text(path), str(path))
 
     def render(self, **values: Any) -> str:
-        """Render the template with the given values and return the text.
+        """Render the template with values and return the text.
 
         Raises:
             InputError: the template uses a name that has no value, or fails.

@@ -1,8 +1,8 @@
 """Record model calls in an append-only file. A call is recorded before its answer is used.
 
 The key of a call is a digest of its scope (the task, the episode number and the seat), its request (excluding
-parameters that do not change the answer), and the number of equal requests that were made earlier in the
-scope. Concurrent episodes therefore never share a call, and replaying an episode gives the same answers in
+parameters that do not change the answer), and the number of identical requests that were made earlier in the
+scope. Concurrent episodes therefore never share a call, and replaying an episode returns the same answers in
 the same order.
 
 The recorded calls also show each dialogue as its model saw it.
@@ -199,7 +199,7 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Begin an episode, and let `find` return the `known` calls, which were recorded earlier."""
+        """Begin an episode. `known` contains earlier recorded calls for `find` to return."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
@@ -268,7 +268,7 @@ class RecordedDialogue(NamedTuple):
 
     Attributes:
         messages: the chat messages, including the model's last answer.
-        tools: the schemas of the tools that the model was offered.
+        tools: the schemas of the tools that the model could call.
     """
 
     messages: list[dict[str, Any]]
@@ -305,7 +305,7 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the text of all messages in the last given call, and the raw text of the answer.
+    """Return the text of all messages in the last call in `keys`, and the raw text of its answer.
 
     Args:
         calls: the call file.
@@ -332,7 +332,7 @@ def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[di
     """Return all messages of a call: those that it shares with the previous call, and the new messages.
 
     Raises:
-        KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.
+        KeyError, TypeError, AttributeError, InputError: a field is missing or invalid.
     """
     kept: int = entry["kept"]
     new: list[dict[str, Any]] = entry["messages"]

@@ -74,7 +74,7 @@ class Poster:
             seconds: the time limit for the request.
 
         Raises:
-            TransientError: the request failed, and can be sent again.
+            TransientError: the request failed, and can be resent.
             RefusedParameterError: the endpoint refuses one parameter. The request may succeed without it.
             ContextOverflowError: the request does not fit in the model's context.
             EndpointError: the endpoint refuses this request.
@@ -110,7 +110,7 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text with every spelling of the API key replaced by a placeholder."""
+        """Return text with every spelling of the API key replaced by a placeholder."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
@@ -141,7 +141,7 @@ class Poster:
             self._idle.append(line)
 
     def _opened(self, make: Callable[[], _T]) -> _T:
-        """Return the result of `make`, and explain errors that come from certificates and proxies."""
+        """Return the result of `make`, and explain errors caused by certificates or proxies."""
         try:
             return make()
         except (OSError, ValueError, ImportError) as error:
@@ -163,7 +163,7 @@ class Poster:
         return self.scrubbed(b"".join(parts).decode("utf-8", "replace"))
 
     def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
-        """Return the error that an answer with a status of 300 or more means."""
+        """Return the error for a response with a status of 300 or more."""
         status, found = response.status_code, _error_of(answer)
         code = shortened(str(found.get("code") or found.get("type") or ""))
         text = error_text(found) or shortened(answer)
@@ -173,7 +173,7 @@ class Poster:
             place = self.scrubbed(shortened(response.headers.get("location", "")))
             return EndpointRefusedError(
                 f"{self._endpoint.url} answered {status}: it redirects requests to {place} "
-                "(is the base URL right?)"
+                "(is the base URL correct?)"
             )
         if status == 402 or _SPENT.search(lower) or "billing" in code.lower():
             return EndpointRefusedError(f"{said} (the quota is spent)")
@@ -193,15 +193,15 @@ class Poster:
                 return ReasoningMissingError(said)
             return EndpointError(said)
         if status in (401, 403):
-            said += " (is the key right?)"
+            said += " (is the key correct?)"
         elif status == 404 and found.get("code"):
             said += f" ({self._endpoint.url}/models lists its models)"
         elif status == 404:
-            said += " (is the base URL right? Most end in /v1)"
+            said += " (is the base URL correct? Most end in /v1)"
         return EndpointRefusedError(said)
 
     def _connection_error(self, error: BaseException) -> Exception:
-        """Return the error that a failed connection means."""
+        """Return the error for a failed connection."""
         reasons: list[str] = []
         cause: BaseException | None = error.__cause__ or error
         while cause is not None:
@@ -238,7 +238,7 @@ class _Line:
 
     @contextmanager
     def cut_after(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if the body of the `with` statement takes longer than this time."""
+        """Cut the connection if the `with` block takes longer than the time limit."""
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
         timer.start()
@@ -289,7 +289,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
 
 
 def _error_of(answer: str) -> dict[str, Any]:
-    """Return the error object in an answer. An error of any other type becomes the message of an object."""
+    """Return the error object in a response. An error of any other type becomes an object's message."""
     try:
         body = json.loads(answer)
     except (ValueError, RecursionError):

@@ -38,8 +38,8 @@ class Caller:
 
     The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
     to wait (`Retry-After`), all threads wait that long. A rate-limited call is retried until its time limit,
-    because the endpoint is still answering other calls. After a call has failed, calls get fewer retries
-    until a call succeeds. After several failed calls in a row, the run ends, so that a dead endpoint does not
+    because the endpoint is still answering other calls. After a failed call, later calls get fewer retries
+    until one succeeds. After several failed calls in a row, the run ends, so that a dead endpoint does not
     cost every episode its full number of retries.
 
     Attributes:
@@ -71,7 +71,7 @@ class Caller:
             count: a function that is called with the kind of failure after each failed request.
 
         Raises:
-            EndpointError: no attempt gave a usable answer.
+            EndpointError: no attempt returned a usable answer.
             EndpointRefusedError: the endpoint does not answer any call.
             ContextOverflowError: the messages are too long.
         """
@@ -125,10 +125,10 @@ class Caller:
         return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
 
     def _pause(self, error: TransientError, tries: int, was_last: bool, ends: float) -> None:
-        """Wait before the next try.
+        """Wait before the next attempt.
 
         Raises:
-            EndpointError: no try or no time is left.
+            EndpointError: no attempts or no time is left.
         """
         longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
         pause, asked = random.uniform(0.0, longest), error.after or 0.0

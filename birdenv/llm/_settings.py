@@ -124,7 +124,7 @@ class ModelSettings(CheckedSettings):
         ),
     ] = None
     call_seconds: float | None = None
-    """The time limit in seconds for all tries of a call; None for three times the limit for one request."""
+    """A call's time limit in seconds, over all attempts; None for three times the limit for one request."""
     retries: int = 8
     """The maximum number of retries of a call."""
     pause_seconds: float = 0.5
@@ -152,18 +152,18 @@ class ModelSettings(CheckedSettings):
         """Return the name of the model for a role: `named` or, if that is empty, the model in the settings.
 
         Raises:
-            InputError: no model is given.
+            InputError: no model is specified.
         """
         found = named or (self.user_model if role == "user" else self.model)
         if not found:
             option = "--user-model" if role == "user" else "--model"
-            raise InputError(f"no model is given: name a model in the spec (llm:MODEL) or with {option}")
+            raise InputError(f"no model is specified: name a model in the spec (llm:MODEL) or with {option}")
         return found
 
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for a role's calls.
 
-        An API key is sent only to the endpoint that it was given for. If the simulated user has a separate
+        An API key is sent only to the endpoint that it was set for. If the simulated user has a separate
         endpoint, the key comes from `BIRDENV_USER_API_KEY`; if that variable is not set, no key is sent.
 
         Raises:
@@ -184,7 +184,7 @@ class ModelSettings(CheckedSettings):
             )
         if not key and self.replay is None and url == OPENAI:
             raise InputError(
-                f"no API key is given: set {KEY_VARIABLE} in the environment or in a .env file, "
+                f"no API key was found: set {KEY_VARIABLE} in the environment or in a .env file, "
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
@@ -241,12 +241,12 @@ def _checked_url(url: str) -> str:
         raise InputError("the base URL cannot be read; it looks like http://127.0.0.1:8000/v1") from None
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InputError(
-            "the base URL must not contain a user name, password or query: give the key in the environment"
+            "the base URL must not contain a user name, password or query: put the key in the environment"
         )
     if parts.scheme not in ("http", "https") or not host:
         raise InputError("the base URL is not valid; it looks like http://127.0.0.1:8000/v1")
     if looks_like_a_key(url):
-        raise InputError("the base URL seems to contain a key: give the key in the environment")
+        raise InputError("the base URL seems to contain a key: put the key in the environment")
     return url.rstrip("/").removesuffix("/chat/completions")
 
 

@@ -1,4 +1,4 @@
-"""The code that runs inside a child process: it sets up the process, and answers its owner's calls.
+"""The code that runs inside a child process: it sets up the process, and answers calls from the parent.
 
 Every child process imports this module. Therefore it imports only a small part of the standard library.
 """
@@ -32,11 +32,11 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """A child process's connection to its owner, which is the process that started it.
+    """A child process's connection to its parent, which is the process that started it.
 
     Args:
         connection: the socket.
-        sees: which parts of the owner's environment the child process sees
+        sees: which parts of the parent's environment the child process sees
             (`birdenv.processes.starting.Sees`). This determines how messages are encoded.
     """
 
@@ -47,12 +47,12 @@ class Owner:
         self._dump: Callable[[Any], bytes] = packed if sees == "modules" else encoded
 
     def serve(self, handle: Callable[..., Any]) -> None:
-        """Answer requests with `handle(*request)` until the owner closes the connection."""
+        """Answer requests with `handle(*request)` until the parent closes the connection."""
         while self.serve_once(handle):
             pass
 
     def serve_once(self, handle: Callable[..., Any]) -> bool:
-        """Answer one request with `handle(*request)`. Return False if the owner closed the connection."""
+        """Answer one request with `handle(*request)`. Return False if the parent closed the connection."""
         try:
             request = self.receive()
         except (EOFError, OSError):
@@ -62,7 +62,7 @@ class Owner:
         except InputError as error:
             message = REFUSED + str(error).encode(errors="backslashreplace")
         except (EOFError, OSError):
-            return False  # the owner has ended while it was asked
+            return False  # the parent has exited while it was asked
         except MemoryError:
             raise
         except Exception:
@@ -71,7 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for a new connection from the owner, and return it, or None if the owner has ended."""
+        """Wait for a new connection from the parent and return it, or None if the parent has exited."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -79,7 +79,7 @@ class Owner:
         return Owner(socket.socket(fileno=descriptors[0]), self._sees) if descriptors else None
 
     def receive(self) -> Any:
-        """Wait for a request, and return it. Raises `EOFError` or `OSError` if the owner has ended."""
+        """Wait for a request, and return it. Raises `EOFError` or `OSError` if the parent has exited."""
         return self._load(receive(self._connection))
 
     def answer(self, value: Any) -> None:
@@ -87,7 +87,7 @@ class Owner:
         send(self._connection, ANSWER + self._dump(value))
 
     def ask(self, question: Any) -> Any:
-        """Ask the owner a question while a request is being answered, and return the owner's reply."""
+        """Ask the parent a question while a request is being answered, and return the parent's reply."""
         send(self._connection, QUESTION + self._dump(question))
         return self.receive()
 
@@ -97,15 +97,15 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
     Args:
         module: the name of the module.
-        owner: the process id of the owner.
-        descriptor: the file descriptor of the connection to the owner.
+        owner: the process id of the parent.
+        descriptor: the file descriptor of the connection to the parent.
         descriptors: open file descriptors, which are passed to `main` as additional arguments.
         sees: as in `Owner`.
     """
     die_with_owner()
     if os.getppid() != owner:
-        return  # the owner has already ended
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner handles Ctrl-C
+        return  # the parent has already exited
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     for stopper in (signal.SIGXCPU, signal.SIGALRM, signal.SIGPROF):
         signal.signal(stopper, signal.SIG_DFL)
     set_limit(resource.RLIMIT_CORE, 0)
@@ -118,7 +118,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """On Linux, make the kernel kill this process when its owner ends. A change of user id cancels this."""
+    """On Linux, kill this process when its parent exits. Changing the user id cancels this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 

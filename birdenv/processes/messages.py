@@ -1,4 +1,4 @@
-"""Messages between a child process and its owner: frames, and two encodings of values.
+"""Messages between a child process and its parent: frames, and two encodings of values.
 
 A frame is a message preceded by its length. The function `packed` encodes plain values fast; `encoded` writes
 JSON with tags for types that JSON does not have. Decoding never runs code from the message. Child processes

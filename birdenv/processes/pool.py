@@ -1,6 +1,6 @@
 """Keep pools of child processes, so that idle processes can be reused.
 
-`memory_left` returns how much memory is left for more processes.
+`memory_left` returns how much memory is still available to processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return how many more bytes of memory processes can use, or None if this is unknown, as on macOS."""
+    """Return the bytes of memory still available to processes, or None if unknown, as on macOS."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -51,9 +51,9 @@ _LOOK_AGAIN: Final = 1.0  # seconds after which a waiting thread checks again in
 class ProcessPool(Generic[P]):
     """A thread-safe pool of processes of one kind, which starts processes on demand.
 
-    A leased process belongs to the caller until it is released or taken out of the pool. A process that is
-    never released ends when it is garbage-collected. When the current process ends, so do all processes in
-    the pool.
+    A leased process belongs to the caller until it is released or removed from the pool. A process that is
+    never released is killed when it is garbage-collected. When the current process exits, so do all processes
+    in the pool.
 
     Args:
         start: a function that starts a process and returns it.
@@ -134,7 +134,7 @@ class ProcessPool(Generic[P]):
             self._change.notify()
 
     def look_again(self) -> None:
-        """Make all threads that wait in `lease` call `is_wanted` again."""
+        """Wake all threads that are waiting in `lease`, so that they call `is_wanted`."""
         with self._change:
             self._change.notify_all()
 

@@ -1,4 +1,4 @@
-"""Call a child process that can die at any time. Each call returns an answer or a `Death`."""
+"""Call a child process that may die at any time. Each call returns an answer or a `Death`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Death(NamedTuple):
     Attributes:
         reason: a short description of the cause.
         was_late: whether the process was killed because it exceeded a time limit.
-        exit_code: the exit code, which is negative for a signal; None if the owner killed the process.
+        exit_code: the exit code, which is negative for a signal; None if the parent killed the process.
     """
 
     reason: str
@@ -83,7 +83,7 @@ class Channel(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Close the connection. Closing again does nothing."""
+        """Close the connection. Further calls have no effect."""
 
     def call(
         self,
@@ -172,9 +172,9 @@ class Channel(abc.ABC):
 class ChildProcess(Channel):
     """A process that runs `main(owner)` of a module, and answers calls through `child.Owner`.
 
-    The process leads its own session and process group, so that Ctrl-C in a terminal reaches only its owner.
-    It ends when the owner closes the socket, and is killed when this object is garbage-collected. On Linux,
-    the kernel also kills it when the owner ends.
+    The process leads its own session and process group, so that Ctrl-C in a terminal reaches only its parent.
+    It exits when the parent closes the socket, and is killed when this object is garbage-collected. On Linux,
+    the kernel also kills it when the parent exits.
 
     Only one thread at a time may call the process; `open_channel` opens connections for other threads.
 
@@ -182,7 +182,7 @@ class ChildProcess(Channel):
         module: the name of the module.
         descriptors: file descriptors that stay open in the process, and are passed to `main` as additional
             arguments.
-        sees: which parts of the owner's environment the process sees (`Sees`). A process that sees `modules`
+        sees: which parts of the parent's environment the process sees (`Sees`). A process that sees `modules`
             runs only birdenv's code, and answers with plain values. Any other process runs third-party code,
             and answers with JSON.
         classes: the frozen record types that can occur in plain values.
@@ -231,12 +231,12 @@ class ChildProcess(Channel):
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the owner has closed or killed the process."""
+        """Return whether the parent has closed or killed the process."""
         return not self._finalizer.alive
 
     @property
     def is_alive(self) -> bool:
-        """Return whether the child is running, and this process started it."""
+        """Return whether the child is running and was started by this process."""
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
@@ -264,7 +264,7 @@ class ChildProcess(Channel):
         """Open a new connection to the process, which must be waiting in `Owner.accept`.
 
         Raises:
-            OSError: the process has ended.
+            OSError: the process has exited.
         """
         our_end, child_end = socket.socketpair()
         channel = SideChannel(self, TimedSocket(our_end.detach()), self._dump, self._load)
@@ -273,25 +273,25 @@ class ChildProcess(Channel):
         return channel
 
     def strike(self) -> None:
-        """Kill the process and its process group, without waiting for them to end."""
+        """Kill the process and its process group, without waiting for them to exit."""
         if self.is_ours:
             strike(self._process)
 
     def kill(self) -> None:
-        """Kill the process and its process group. If it is already ending, it keeps its own exit code.
+        """Kill the process and its process group. A process that is already exiting keeps its exit code.
 
-        In a forked child of the owner, only the connection is closed.
+        In a forked copy of the parent, only the connection is closed.
         """
         self.strike()
         self.close()
 
     def close(self) -> None:
-        """Close the connection, and kill the process if it does not end. Closing again does nothing."""
+        """Close the connection, and kill the process if it does not exit. Further calls have no effect."""
         self._finalizer()
 
 
 class SideChannel(Channel):
-    """An additional connection to a child process, which is closed when the process ends or earlier."""
+    """An additional connection to a child process, which is closed when the process exits or earlier."""
 
     def __init__(
         self,

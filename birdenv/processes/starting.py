@@ -1,4 +1,4 @@
-"""Start child processes that do not outlive their owner, and end them.
+"""Start child processes that do not outlive their parent, and end them.
 
 A child process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
 """
@@ -59,7 +59,7 @@ def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.
         module: the name of the module.
         passed: the file descriptors that stay open in the process: first the child's end of the connection,
             and then the additional arguments for `main`.
-        sees: which parts of the owner's environment the process sees.
+        sees: which parts of the parent's environment the process sees.
 
     Raises:
         OSError: no process can be started.
@@ -101,12 +101,13 @@ def _variables(sees: Sees) -> dict[str, str] | None:
 
 
 def end_process(process: subprocess.Popen[bytes], connection: socket.socket, owner: int) -> None:
-    """Close the connection to a process, and kill the process if it does not end.
+    """Close the connection to a process, and kill the process if it does not exit.
 
     Args:
         process: the process.
         connection: the connection to the process.
-        owner: the id of the process that started it. In any other process, only the connection is closed.
+        owner: the id of the process that started `process`. In any other process, only the connection is
+            closed.
     """
     with contextlib.suppress(OSError):
         connection.close()
@@ -123,14 +124,14 @@ def end_process(process: subprocess.Popen[bytes], connection: socket.socket, own
 
 
 def strike(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its process group, without waiting for them to end."""
+    """Kill a process and its process group, without waiting for them to exit."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the process has ended
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """Start a process from a permanent thread: the kernel kills it when the thread that started it ends."""
+    """Start a process from a permanent thread, because the process is killed when its thread exits."""
     if threading.current_thread() is threading.main_thread():
         return start()
     started: Future[subprocess.Popen[bytes]] = Future()

@@ -35,7 +35,7 @@ class Doors:
         folder: the study's folder, which stores the signing secret so that tokens stay valid after a restart.
             If `folder` is None, the tokens are valid only in this process.
         cookie: the name of the cookie that contains a person's token. A token is valid only for the cookie
-            that it was made for.
+            that it was issued for.
 
     Attributes:
         cookie: the name of the cookie that contains a person's token.
@@ -64,7 +64,7 @@ class Doors:
         return _dumped(self._forms, person)
 
     def is_form_of(self, person: str, token: str) -> bool:
-        """Return True if the token in a form was made for this person."""
+        """Return True if the token in a form was issued to this person."""
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:

@@ -1,6 +1,6 @@
 """Create web applications that check host names and tokens, send security headers, and serve static files.
 
-This module needs the extra `web`.
+This module requires the `web` extra.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Serve live pages about the runs in a folder. This module needs the extra `web`."""
+"""Serve live pages about the runs in a folder. This module requires the `web` extra."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Version = tuple[int, ...]
 
 
 class _Read(NamedTuple):
-    """A run as it was read from one version of its files."""
+    """A run, as read from one version of the run's files."""
 
     version: _Version
     episodes: RunEpisodes
@@ -177,7 +177,7 @@ def _add_data(app: FastAPI, owner: Sequence[Any], runs: RunsOfFolder) -> None:
 
 
 def _names(request: Request) -> list[str]:
-    """Return the names of the runs in an address."""
+    """Return the names of the runs in a URL."""
     return [request.query_params[key] for key in ("a", "b") if request.query_params.get(key)]
 
 

@@ -1,6 +1,6 @@
 """Plot the metrics of one or more runs as points with 95% intervals, or as curves over a setting.
 
-Plots need the extra `report`.
+Plots require the `report` extra.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
     """Plot a run or a comparison as a PNG or SVG file, and return the bytes of the file.
 
     Metrics are drawn as curves if `curve_setting` finds a setting for the x-axis, and otherwise as points
-    with intervals. Identical metrics give identical bytes in the same version of matplotlib.
+    with intervals. Identical metrics produce identical bytes with the same version of matplotlib.
 
     Args:
         of: the report on a run, or the comparison of several runs.
@@ -137,7 +137,7 @@ def curve_setting(comparison: RunComparison) -> str | None:
 
 
 def _draw_curves(axes: Any, comparison: RunComparison, setting: str) -> None:
-    """Draw each figure whose measure is `drawn` as a curve with a band, and its name at the end."""
+    """Draw each metric whose measure is `drawn` as a curve with a band, labelled at its end."""
     runs = comparison.runs
     order = sorted(range(len(runs)), key=lambda number: runs[number].config[setting])
     places = [runs[number].config[setting] for number in order]

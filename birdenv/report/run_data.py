@@ -16,7 +16,7 @@ from birdenv.runs.episodes import RunEpisodes
 from birdenv.runs.summaries import Estimate, Outcome, RunReport, recorded_run, report
 
 LONGEST_TEXT: Final = 10_000
-"""The maximum number of characters of one text in a page; the files of the run have the whole text."""
+"""The maximum length of a string on a page, in characters; the run's files have the complete string."""
 
 _CULPRITS: Final = ("agent", "user", "benchmark")
 _UNSAFE: Final = re.compile("[<\u2028\u2029\ud800-\udfff]")
@@ -94,7 +94,7 @@ def _groups(made: RunReport) -> list[dict[str, Any]]:
 
 
 def _facts(made: RunReport) -> list[tuple[str, str]]:
-    """Return further facts as pairs of title and text: questions, events, and the cost per solved task."""
+    """Return additional facts as (title, text) pairs: questions, events, and the cost per solved task."""
     played = [record for record in made.run.records if "example" in record]
     facts = []
     if played and all("max_questions" in record for record in played):
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return the data for the page of an episode. Empty fields are omitted, and long texts are truncated."""
+    """Return the data for an episode page. Empty fields are omitted, and long strings are truncated."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 

@@ -1,4 +1,4 @@
-"""Serve web applications. This module needs the extra `web`."""
+"""Serve web applications. This module requires the `web` extra."""
 
 from __future__ import annotations
 
@@ -78,17 +78,17 @@ def _listening(host: str, port: int) -> socket.socket:
         number = error.errno or 0  # negative if the name of the host is unknown
         why = os.strerror(number) if number > 0 else error.strerror
         raise InputError(
-            f"cannot listen at {host}, port {port} ({why}): use --port 0 for a free port, and an address of "
+            f"cannot listen on {host}:{port} ({why}): use --port 0 for a free port, and an address of "
             "this machine for --host"
         ) from None
 
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Replace an import error in the `with` block by an `InputError` that says how to install `web`.
+    """Convert import errors in the `with` block to an `InputError` that says how to install the `web` extra.
 
     Raises:
-        InputError: a package of the extra is missing.
+        InputError: a package from the extra is missing.
     """
     try:
         import uvicorn  # noqa: F401
@@ -97,5 +97,5 @@ def web_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(
-            f"this needs the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
+            f"this requires the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
         ) from None

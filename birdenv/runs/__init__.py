@@ -1,4 +1,4 @@
-"""Play the episodes of a run and record them on disk; resume, summarise and compare runs."""
+"""Play and record the episodes of a run, and resume, summarise and compare runs."""
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes

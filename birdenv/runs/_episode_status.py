@@ -98,7 +98,7 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game
     Most exceptions are returned as failures, so that other episodes can continue.
 
     Raises:
-        InfrastructureError: a database or a model endpoint was lost; the episode may be played again.
+        InfrastructureError: a database or a model endpoint was lost; the episode may be replayed.
     """
     watched = [None if player is None else Watched(player, seat) for seat, player in enumerate(players)]
     try:

@@ -1,4 +1,4 @@
-"""Merge the shards of a run (`--shard`), which have separate run folders, into a single run folder."""
+"""Merge the run folders of a run's shards (`--shard`) into a single run folder."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
 
     Raises:
         InputError: the parts have different settings, data or code; an episode is missing or is in two parts;
-            a part is given twice; or `output` exists already.
+            a part is passed twice; or `output` already exists.
     """
     runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
     if not runs:
-        raise InputError("there is nothing to merge: give the run folders of all parts")
+        raise InputError("there is nothing to merge: specify the run folders of all parts")
     path, times = Counter(run.path.resolve() for run in runs).most_common(1)[0]
     if times > 1:
-        raise InputError(f"{path} is given {times} times: give each part once")
+        raise InputError(f"{path} is specified {times} times: specify each part once")
     for run in runs[1:]:
         _check_same(runs[0], run)
     order = _order(runs)
     if exists(output):
-        raise InputError(f"{output} already exists: remove it, or give another folder")
+        raise InputError(f"{output} already exists: remove it, or specify a different folder")
     with file_errors(output, "made"):
         output.mkdir(parents=True)
     directory = RunDirectory(output)
@@ -92,7 +92,7 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     double = [name for name, count in held.items() if count > 1]
     if missing:
         raise InputError(
-            f"the parts lack {counted(len(missing), 'episode')}: {listed(missing)}; give all parts, "
+            f"the parts lack {counted(len(missing), 'episode')}: {listed(missing)}; specify all parts, "
             "or finish them with --resume"
         )
     if double:

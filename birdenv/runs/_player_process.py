@@ -62,7 +62,7 @@ class PlayerProcesses:
 
         Raises:
             InputError: the player cannot be imported or made.
-            PlayerCrashError: the player's process died.
+            PlayerCrashError: the player's process crashed.
         """
         return ForeignPlayer(self, context)
 

@@ -67,7 +67,7 @@ def run_folder(path: Path, *, started: bool = True) -> Path:
             "openai, potato, people, ratings or pairs"
         )
     raise InputError(
-        f"{path} is not a run: give a run-... folder, or its parent folder for the latest run "
+        f"{path} is not a run: specify a run-... folder, or its parent folder for the latest run "
         "(`birdenv runs` lists them)"
     )
 
@@ -147,7 +147,7 @@ class RunDirectory:
         """Create a folder `run-<date>-<time>` in `parent`. A number is appended if this name is taken.
 
         The folder counts as a run once `config.json` is written in it; `latest` then points to the folder. If
-        `config.json` cannot be written, the folder is removed again.
+        `config.json` cannot be written, the folder is removed.
 
         Raises:
             InputError: the folder cannot be created.
@@ -223,9 +223,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the public records of the episodes that will not be played again, keyed by `episode_name`.
+        """Return the public records of the episodes that will not be replayed, keyed by `episode_name`.
 
-        Episodes whose status says nothing about the agent, such as `infra_error`, are played again.
+        Episodes whose status says nothing about the agent, such as `infra_error`, are replayed.
         """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
@@ -293,7 +293,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
     Args:
         instance_id: the id of the task.
-        repeat: the number of the repeat, from 0; None if each task is played once.
+        repeat: the zero-based index of the repeat; None if each task is played once.
 
     >>> episode_name("library_1"), episode_name("library_1", 2)
     ('library_1', 'library_1 repeat 2')

@@ -93,7 +93,7 @@ class RunPlan:
         return Models(self.settings.models)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of each seat's player: its spec, or its class name if it was given as an object."""
+        """Return the name of each seat's player: its spec, or the class name of a player object."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
@@ -173,7 +173,7 @@ class RunPlan:
                 continue
             if not isinstance(player, str):
                 raise InputError(
-                    "a player that is an object or a function can play only with the 'threads' engine: give "
+                    "a player that is an object or a function can play only with the 'threads' engine: pass "
                     "a spec, such as module:factory, to use another engine"
                 )
             if player == "human":

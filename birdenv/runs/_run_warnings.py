@@ -1,4 +1,4 @@
-"""Warnings about a run, for example that the agent never gave a valid answer."""
+"""Warnings about a run, for example that the agent never returned a valid answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunWarnings:
     Attributes:
         lines: a line for each warning.
         broken: the number of episodes that ended with an error.
-        lost: the number of these episodes in which the machine, a server or a model endpoint was at fault.
+        lost: how many of the `broken` episodes ended because of the machine, a server or a model endpoint.
         is_void: True if the run says nothing about the agent, because all episodes ended with an error or the
             agent never answered.
     """

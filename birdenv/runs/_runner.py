@@ -1,4 +1,4 @@
-"""Play a run with an engine, record each episode, and write the summary."""
+"""Play the episodes of a run, record each one, and write the summary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(
     interrupted run covers as many tasks as possible. Each repeat uses different random numbers.
 
     A record is appended when an episode finishes, and the records are sorted by task at the end. A
-    `KeyboardInterrupt` ends the run and is raised again; the finished episodes are on disk.
+    `KeyboardInterrupt` ends the run and is re-raised; the finished episodes are on disk.
 
     Args:
         plan: the plan of the run.
@@ -137,7 +137,7 @@ def write_run(
     """Write episodes that were played outside a run into a new run folder, and return the folder.
 
     `birdenv summary`, `compare`, `blame` and `export` can then read these episodes. Episodes of the same task
-    become repeats, in the given order.
+    become repeats, in the order of `episodes`.
 
     Args:
         arena: the arena in which the episodes were played.
@@ -202,7 +202,7 @@ def _loaded_data_set_aside() -> Iterator[None]:
 
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
-    """Remove the records of episodes that are to be played again, and return the names of the others."""
+    """Remove the records of episodes that are to be replayed, and return the names of the others."""
     finished = set(directory.finished())
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)

@@ -45,7 +45,7 @@ class Job(NamedTuple):
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat, from 0; None if each task is played once.
+        repeat: the zero-based index of the repeat; None if each task is played once.
         calls: model calls that an interrupted run has already recorded for this episode.
     """
 

@@ -17,8 +17,8 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 class Seating:
     """A factory that creates the players for each episode of a run.
 
-    A player given as a spec runs in this process, which holds private tasks, only if the player ships with
-    birdenv. The private half of a task is given only to a player in the evaluated seat that sets
+    A player specified as a string runs in this process, which holds private tasks, only if the player ships
+    with birdenv. The private half of a task is passed only to a player in the evaluated seat that sets
     `sees_private`.
     """
 
@@ -42,7 +42,7 @@ class Seating:
 
     @property
     def sees_private(self) -> bool:
-        """True if the player in the evaluated seat is given the private half of each task."""
+        """True if the player in the evaluated seat receives the private half of each task."""
         found = self._factories.get(self._arena.game.evaluated)
         return found is not None and bool(getattr(found[0], "sees_private", False))
 

@@ -1,7 +1,7 @@
 """Analyse SQL as text: split it into tokens and statements, and find uses of the clock and random numbers.
 
 All other code analyses SQL with sqlglot's syntax trees. This package imports only the standard library,
-because the process that runs test cases imports it. Every function takes linear time.
+because the process that runs test cases imports it. All functions run in linear time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Split scripts into statements, find the first words of a statement, and recognise plain queries.
+"""Split scripts into statements, find a statement's first words, and recognise plain queries.
 
 This module does not decide which statements are safe: SQLite's authorizer does that, as do roles and
 read-only transactions in PostgreSQL. The module only helps to choose the database in which to run a statement
@@ -112,7 +112,7 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may change data, itself or through a nested statement inside WITH."""
+    """Return whether a statement can change data, directly or through a nested statement in WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
@@ -203,7 +203,7 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Return whether a text is a single statement that starts like a query.
+    """Return whether the text is a single statement that starts like a query.
 
     Comments and opening parentheses before the query are ignored. Statements that only start like a query
     (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count, because only the server can tell them apart. If the

@@ -1,7 +1,7 @@
 """Split SQL text into tokens by the lexical rules of SQLite, PostgreSQL, or both.
 
-This module does not decide which SQL is safe to run: the engines do that, after parsing the text. Every
-function takes linear time, even for hostile text.
+This module does not decide which SQL is safe to run: the engines do that, after parsing the text. All
+functions run in linear time, even for malicious text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
 an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer, and
@@ -108,7 +108,7 @@ class Token(NamedTuple):
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens in a text by SQLite's rules.
+    """Yield the tokens in SQL text by SQLite's rules.
 
     An unterminated quote or comment extends to the end of the text.
     """
@@ -193,7 +193,7 @@ def _is_closed(text: str) -> bool:
 
 
 def postgres_tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens in a text by PostgreSQL's rules.
+    """Yield the tokens in SQL text by PostgreSQL's rules.
 
     Raises `UnterminatedError` at an unterminated quote or comment, after yielding the tokens before it.
     """
@@ -268,7 +268,7 @@ def comment_end(sql: str, place: int) -> int:
 
 
 class Stretch(NamedTuple):
-    """A part of a text in an unknown SQL dialect. The stretches of a text cover it without gaps.
+    """A part of SQL text in an unknown dialect. The stretches cover the text without gaps.
 
     Attributes:
         kind: `space`, `comment`, `quoted` (in any kind of quotes), `word` (or number) or `symbol` (one
@@ -290,7 +290,7 @@ class Stretch(NamedTuple):
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Split a text in an unknown dialect into stretches. A quote in either dialect is a single stretch.
+    """Split SQL text in an unknown dialect into stretches. A quote in either dialect is a single stretch.
 
     A block comment ends at the first `*/`, as in SQLite. If a dollar quote is not terminated, its `$` is a
     symbol.

@@ -134,7 +134,7 @@ def _shown(token: Token, dialect: str) -> str:
     if token.kind != "string" or text.strip("'") in _TIMES:
         return text
     if dialect == "postgres" and may_change(text):
-        raise ClockError("a text that reads the clock when it runs, such as a function's body")
+        raise ClockError("a string that reads the clock when it runs, such as a function's body")
     return "'x'"
 
 

@@ -4,8 +4,8 @@ Intervals are 95% intervals, and tests are two-sided. Use Wilson's interval (`wi
 independent tasks, and Newcombe's interval (`paired_difference`) and McNemar's test (`mcnemar`) for the
 difference between two rates on the same tasks. For all other statistics, whole clusters are resampled with
 replacement, because tasks on one database (or repeats of one task, or dialogues about one scenario) resemble
-each other: `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common statistics, and
-`resamples` with `percentiles` for any other.
+each other: `bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common statistics;
+`resamples` and `percentiles` do it for any other statistic.
 
 All functions are pure. Random numbers are the raw 64-bit words of PCG64 with a fixed seed, because numpy
 promises never to change this sequence (NEP 19), unlike that of `Generator`. Only functions that resample
@@ -91,7 +91,7 @@ def undefined(why: str) -> Figure:
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a float, or None if it is not a number or its absolute value exceeds 1e50."""
+    """Return a value as a float, or None if the value is not a number or its magnitude exceeds 1e50."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 
@@ -117,7 +117,7 @@ def wilson(passed: int, total: int) -> Interval | None:
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
     """Return the interval for rate B minus rate A on the same tasks, or None if there are no tasks.
 
-    The arguments are the numbers of tasks solved by both, only by A, only by B, and by neither. This is
+    The arguments are how many tasks were solved by both, only by A, only by B, and by neither. This is
     Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines the two
     Wilson intervals with the correlation phi of the outcomes. A positive phi gets a continuity correction;
     phi is 0 if a margin is empty.
@@ -145,9 +145,9 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the p-value of McNemar's exact test (1947) for equality of two rates on the same tasks.
 
-    `only_a` and `only_b` are the numbers of tasks solved only by A and only by B. If the true rates are
-    equal, each of these tasks is equally likely to be solved by A or by B. Therefore, p is twice the lower
-    tail of the binomial distribution, capped at 1.
+    `only_a` and `only_b` are how many tasks were solved only by A and only by B. If the true rates are equal,
+    each of these tasks is equally likely to be solved by A or by B. Therefore, p is twice the lower tail of
+    the binomial distribution, capped at 1.
 
     >>> mcnemar(1, 7)
     0.0703125
@@ -280,7 +280,7 @@ def _drawn(units: int, number: int) -> Iterator[npt.NDArray[np.uint8]]:
 
 @lru_cache(maxsize=4)
 def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
-    """Cache resamples of up to 3,355 clusters, because all figures of a run have the same clusters."""
+    """Cache resamples of up to 3,355 clusters, because all statistics of a run have the same clusters."""
     return tuple(_drawn(units, number))
 
 

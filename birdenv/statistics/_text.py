@@ -1,4 +1,4 @@
-"""Format numbers and intervals as text, draw intervals, and separate the blocks of a report."""
+"""Format numbers and intervals as text, draw intervals, and separate the sections of a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RULE: Final = 55
 
 
 def rule(character: str) -> str:
-    """Return a line that repeats `character`, to separate the blocks of a report."""
+    """Return a line that repeats `character`, to separate the sections of a report."""
     return character * _RULE
 
 

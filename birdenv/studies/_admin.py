@@ -1,4 +1,4 @@
-"""The administrator's page, which lists people and dialogues, and offers exports and deletion."""
+"""The administrator's page, which lists people and dialogues, exports data, and deletes people."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
     async def sign_in(request: Request) -> Response:
         cookie = doors.admin((await read_fields(request)).get("token", ""))
         if cookie is None:
-            return HTMLResponse(_page(study, signed_in=False, problem="This token is wrong."), 403)
+            return HTMLResponse(_page(study, signed_in=False, problem="This token is invalid."), 403)
         response = RedirectResponse("/admin", 303)
         response.set_cookie(
             ADMIN_COOKIE,
@@ -93,7 +93,7 @@ def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """Return the current state of the study, as the administrator's page shows it."""
+    """Return the current state of the study, as shown on the administrator's page."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
@@ -154,7 +154,7 @@ def _name(person: Person) -> str:
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the forms that give one person a new link or delete one person's data."""
+    """Add the forms that issue a new link to a person or delete a person's data."""
 
     @app.post("/admin/link")
     async def link(request: Request) -> Response:
@@ -185,7 +185,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
 
 
 def _add_exports(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the downloads of dialogues, answers and people."""
+    """Add the routes for downloading dialogues, answers and people."""
     store, arena = study.store, study.arena
     folder = Path(store.path).parent
 

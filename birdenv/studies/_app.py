@@ -110,7 +110,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
-        wrong = "Not all answers were right. Please read the text again; you have one more try."
+        wrong = "Not all answers were correct. Please read the text again; you have one more attempt."
         return HTMLResponse(pages.of(person, wrong))
 
     @app.post("/survey")
@@ -145,7 +145,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """Return which try of the comprehension check a form belongs to, or None if the form does not say."""
+    """Return which comprehension-check attempt a form belongs to, or None if the form does not say."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 

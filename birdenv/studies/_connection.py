@@ -79,13 +79,13 @@ def read_frame(text: str) -> Hello | Play | Typing:
         InputError: the text is too large, not valid JSON, nested too deeply, or not one of the known frames.
     """
     if len(text) > MAX_FRAME:
-        raise InputError("a frame is too large")
+        raise InputError("received a frame that is too large")
     try:
         value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         check_text(value, "a frame", most=_MOST_NESTED)
         return _ADAPTER.validate_python(value)
     except (ValidationError, ValueError, RecursionError):
-        raise InputError("a frame cannot be read") from None
+        raise InputError("received a frame that could not be read") from None
 
 
 def as_json(value: Any) -> str:
@@ -107,7 +107,7 @@ class Connection:
             frame.
         typing: the partner's typing status (True or False) if it must still be sent; otherwise None.
         too_fast: the ids of moves that were rejected because too many moves are waiting.
-        state: the dialogue state that was sent last; None before the first state was sent.
+        state: the most recently sent dialogue state; None before the first.
     """
 
     def __init__(self, socket: WebSocket, person: str) -> None:
@@ -126,7 +126,7 @@ class Connection:
 
         Args:
             study: the study.
-            find: a function that returns the running dialogue with a given id.
+            find: a function that returns a running dialogue by id.
         """
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status

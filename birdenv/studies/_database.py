@@ -121,7 +121,7 @@ class Database:
             return cursor.fetchall()
 
     def _follow(self) -> None:
-        """Open the file again if its log has appeared or disappeared: a server has started or stopped."""
+        """Reopen the file if its log has appeared or disappeared: a server has started or stopped."""
         log = _has_log(self.path)
         if log != self._log:
             self._db.close()

@@ -31,7 +31,7 @@ _STEPS: Final = {
 
 
 def render(name: str, **facts: Any) -> str:
-    """Render an HTML template with the given values, which are escaped."""
+    """Render an HTML template with values, which are escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
@@ -73,7 +73,7 @@ class Pages:
         Args:
             person: the person.
             problem: an error message about the form that the person sent; empty if there is none.
-            told: a confirmation of the form that the person sent; empty if there is none.
+            told: a confirmation that the form was received; empty if there is none.
         """
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))

@@ -1,4 +1,4 @@
-"""Check survey questions, and parse the answers that people give to them."""
+"""Check survey questions, and parse people's answers to the questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Parse an answer from a form: a step on the question's scale, or a text. Return None for no answer.
+    """Parse an answer from a form: a point on the question's scale, or free text. Return None for no answer.
 
     Raises:
         InputError: a required answer is missing, or an answer is invalid.

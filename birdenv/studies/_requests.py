@@ -213,7 +213,7 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
     Args:
         app: the application.
         doors: the object that issues and checks tokens.
-        is_known: a function that returns True if there is a person with the given id.
+        is_known: a function that returns True if a person with this id exists.
     """
 
     @app.get("/link/{end}")

@@ -1,4 +1,4 @@
-"""Serve the web sockets of people's pages, play their moves in order, and enforce a study's time limits."""
+"""Serve the web sockets for people's pages, play people's moves in order, and enforce time limits."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Hub:
     # --- dialogues
 
     async def room(self, id: str) -> RunningDialogue:
-        """Return a running dialogue, loading it first if it is not in memory."""
+        """Return a running dialogue, which is loaded first if it is not in memory."""
         found = self.study.loaded(id)
         return found if found is not None else await asyncio.shield(self._load(id))
 
@@ -203,7 +203,7 @@ class Hub:
             waiting.append(play)
 
     async def _play_all(self, person: str) -> None:
-        """Play all waiting moves of a person. After a failure, the browser sends the moves again."""
+        """Play all waiting moves of a person. After a failure, the browser resends the moves."""
         waiting = self._waiting[person]
         try:
             while waiting:

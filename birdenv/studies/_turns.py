@@ -21,8 +21,8 @@ T = TypeVar("T")
 async def in_thread(act: Callable[[], T]) -> T:
     """Call a function in a new daemon thread, and return the function's result.
 
-    Unlike a thread of `asyncio.to_thread`, a daemon thread does not delay the server's exit while a player
-    thinks.
+    Unlike a thread started by `asyncio.to_thread`, a daemon thread does not delay the server's exit while a
+    player thinks.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()

@@ -22,7 +22,7 @@ _MOST_MOVES: Final = 2_000
 
 
 class GameFaultsError(BirdenvError):
-    """The declaration or the rules of a game contain mistakes.
+    """A game's declaration or rules contain mistakes.
 
     Attributes:
         faults: a description of each mistake, keyed by name (see `check_game`).
@@ -35,7 +35,7 @@ class GameFaultsError(BirdenvError):
 
 
 def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
-    """Play a game with random legal moves, and look for mistakes.
+    """Play a game with random legal moves, and check it for mistakes.
 
     The names of the mistakes are `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
     `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable` and `error`.
@@ -166,7 +166,7 @@ class _CheckedEpisode:
             if not legal and not declared.waits:
                 raise _WrongStateError("legal", f"{declared.name} is open, but none of its actions is legal")
             if not isinstance(told := rules.instruction(seat), str):
-                yield "instruction", f"{declared.name}: expected a text, got {told!r:.80}"
+                yield "instruction", f"{declared.name}: expected a string, got {told!r:.80}"
             if not 1 <= rules.phase() <= declared.phases:
                 yield (
                     "phases",

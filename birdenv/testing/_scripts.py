@@ -177,7 +177,7 @@ def read_script(path: Path) -> ServerScript:
     """Read a script from a JSON file.
 
     Raises:
-        InputError: the file cannot be read, or a field is wrong; the message names the field.
+        InputError: the file cannot be read, or a field is invalid; the message names the field.
     """
     return read_as(ServerScript, read_json(path), path)
 

@@ -256,7 +256,7 @@ async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mappin
 
 @contextmanager
 def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
-    """Run a server in a thread of this process for the duration of a `with` statement, and yield the server.
+    """Run a server in a thread for the duration of a `with` statement, and yield the server.
 
     Args:
         script: the script that the server plays.

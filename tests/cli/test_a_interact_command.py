@@ -178,7 +178,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--agent", "gpt-4o"), "or use module:factory, or llm:gpt-4o if this is a language model"),
         (("--agent", "no_such_file:agent"), "module 'no_such_file' is neither installed nor in this folder"),
         (("--user-style", "loud"), "--user-style"),
-        (("--user-style", "terse", "--profile", "adk"), "needs the 'strict' profile"),
+        (("--user-style", "terse", "--profile", "adk"), "requires the 'strict' profile"),
         (("--instance", "nope"), "the task file has no instance 'nope'; it has library_1, library_2"),
         (("/no/such/folder",), "no such directory"),
     ],

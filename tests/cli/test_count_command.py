@@ -72,9 +72,9 @@ def test_what_is_no_task_file(birdenv: Command, tmp_path: Path, text: str, says:
 
 def test_a_folder_without_exactly_one_task_file(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("data", "count", tmp_path)
-    assert (ran.code, "; give the file itself (to play it, with --data" in ran.err) == (2, True), ran.err
+    assert (ran.code, "; specify the file itself (to play it, with --data" in ran.err) == (2, True), ran.err
     for name in ("c_interact.jsonl", "mini_interact.jsonl"):
         (tmp_path / name).write_text('{"selected_database": "zoo"}\n')
     ran = birdenv("data", "count", tmp_path)
-    assert (ran.code, "; give one of them (to play it, with --data FILE)" in ran.err) == (2, True), ran.err
+    assert (ran.code, "; specify one of them (to play it, with --data FILE)" in ran.err) == (2, True), ran.err
     assert birdenv("data", "count", tmp_path / "c_interact.jsonl").code == 0, "as the message says"

@@ -357,7 +357,7 @@ def test_details_that_are_damaged(birdenv: Command, run_dir: Path) -> None:
     path.write_text('{"idx": 1, "buck\n' + good)
     refused(birdenv("inspect", "--run-dir", run_dir), "line 1")
     path.write_text('{"idx": 1, "esm": true}\n')
-    refused(birdenv("inspect", "--run-dir", run_dir), "evaluate the run again")
+    refused(birdenv("inspect", "--run-dir", run_dir), "re-evaluate the run")
 
 
 def assert_nowhere(secret: str, ran: Any, folder: Path) -> None:

@@ -192,12 +192,12 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
 
     assert "base URL is not valid" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
-    assert "no model is given" in ended("--agent", "llm")
+    assert "no model is specified" in ended("--agent", "llm")
     assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
-    assert "needs the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
+    assert "requires the price" in ended("--agent", "llm:m", "--base-url", "http://h/v1", "--max-cost", "1")
     assert "mine.j2" in ended("--agent", "llm:m", "--prompt", "mine.j2")
     said = ended("--agent", "llm:m", "--base-url", "http://h/v1", "--api-key-variable", KEY)
     assert "names is not set" in said and KEY not in said

@@ -52,7 +52,7 @@ def test_a_interact(birdenv: Command, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     header = next(line for line in ran.out.splitlines() if "as played" in line)
     assert header.split() == ["as", "played", "strict", "adk"]
-    assert "a-interact, graded again" in ran.out and "strict with fail_doubtful" in ran.out
+    assert "a-interact, regraded" in ran.out and "strict with fail_doubtful" in ran.out
     ran = birdenv("regrade", tmp_path, "--profile", "shell")
     assert ran.code == 2 and "a-interact has strict, adk" in ran.err
     ran = birdenv("regrade", tmp_path, "--clean")
@@ -61,7 +61,7 @@ def test_a_interact(birdenv: Command, tmp_path: Path) -> None:
 
 def test_what_is_no_run(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("regrade", tmp_path)
-    assert ran.code == 2 and "is not a run: give" in ran.err
+    assert ran.code == 2 and "is not a run: specify" in ran.err
     (tmp_path / "config.json").write_text('{"game": "chess"}')
     ran = birdenv("regrade", tmp_path)
     assert ran.code == 2 and "'chess'" in ran.err

@@ -123,7 +123,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
         ({"patience": 200}, "patience must be from 0 to 100, got 200"),
         ({"patience": "3"}, "patience must be a whole number from 0 to 100, got '3'"),
         ({"limit": 0}, "limit must be at least 1, got 0"),
-        ({"databases": "library"}, "databases must be a list of names, got the text 'library'"),
+        ({"databases": "library"}, "databases must be a list of names, got the string 'library'"),
     ],
 )
 def test_a_wrong_setting_is_told_by_its_name(values: dict[str, Any], says: str) -> None:

@@ -65,7 +65,7 @@ def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make,
 
 
 LASTING = {
-    "the key is refused": (Trouble(status=401, message="Bad {key}"), "Bad [key]' (is the key right?)"),
+    "the key is refused": (Trouble(status=401, message="Bad {key}"), "Bad [key]' (is the key correct?)"),
     "no such model": (Trouble(status=404, code="model_not_found", message="No m."), "/v1/models lists its"),
     "no API there": (Trouble(status=404, body="<html>"), "Most end in /v1"),
     "the billing ended": (Trouble(status=429, code="billing_hard_limit_reached"), "quota is spent"),

@@ -125,7 +125,7 @@ def test_what_an_endpoint_did_not_take_costs_nothing(server: Start, models: Make
 
 
 def test_a_budget_in_dollars_needs_a_price(models: Make) -> None:
-    with pytest.raises(InputError, match="needs the price of 'm'"):
+    with pytest.raises(InputError, match="requires the price of 'm'"):
         models(URL, max_cost=1.0).chat("agent", "m", "scope")
 
 

@@ -79,7 +79,7 @@ def test_the_setting_fails_them_and_is_on_record(demo: Path, tmp_path: Path, gam
     ("game", "profile"), [(c_interact, "shell"), (c_interact, "adk"), (a_interact, "adk")]
 )
 def test_published_profiles_judge_as_published(demo: Path, game: Any, profile: str) -> None:
-    with pytest.raises(SettingError, match="needs the 'strict' profile"):
+    with pytest.raises(SettingError, match="requires the 'strict' profile"):
         game(demo, 1, profile=profile, fail_doubtful=True)
     game(demo, 1, profile=profile).close()
 

@@ -75,9 +75,9 @@ def test_merged_calls_of_language_models(demo_server: Server, tmp_path: Path) ->
 def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     first, second = parts(tmp_path, 2)
     target = tmp_path / "merged"
-    with pytest.raises(InputError, match=r"the parts lack 2 episodes: 2, 4; give all parts"):
+    with pytest.raises(InputError, match=r"the parts lack 2 episodes: 2, 4; specify all parts"):
         merge_runs([first], target)
-    with pytest.raises(InputError, match="is given 2 times: give each part once"):
+    with pytest.raises(InputError, match="is specified 2 times: specify each part once"):
         merge_runs([first, first], target)
     copy = shutil.copytree(first, tmp_path / "copy")
     with pytest.raises(InputError, match=r"several parts have 3 episodes in common: 1, 3, 5"):

@@ -111,7 +111,7 @@ def test_whole_files_are_replaced_atomically(tmp_path: Path) -> None:
 
 
 def test_only_a_run_can_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a run: give a run-"):
+    with pytest.raises(InputError, match="is not a run: specify a run-"):
         RunDirectory.existing(tmp_path)
     with pytest.raises(InputError, match="File name too long"):
         RunDirectory.existing(tmp_path / ("x" * 300))

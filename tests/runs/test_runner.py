@@ -71,7 +71,7 @@ def test_other_processes_play_the_same_records(demo: Path, tmp_path: Path) -> No
         there = play(bird(demo, 4), "random", tmp_path, seed=2, engine=pool.map)
         for stream in ("runs", "private"):
             assert there.file(stream).read_bytes() == here.file(stream).read_bytes()
-        with pytest.raises(InputError, match="can play only with the 'threads' engine: give a spec"):
+        with pytest.raises(InputError, match="can play only with the 'threads' engine: pass a spec"):
             play(bird(demo, 2), lambda view: Move("submit_sql", "SELECT 1"), tmp_path, engine=pool.map)
 
 

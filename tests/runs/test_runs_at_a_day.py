@@ -109,7 +109,7 @@ def test_all_sql_of_a_task_is_looked_at(tmp_path: Path, changes: Row) -> None:
 @pytest.mark.parametrize("day", ["yesterday", "2020-02-30", "20", "' OR 1 --"])
 @pytest.mark.parametrize("game", ["bird", "c-interact", "a-interact"])
 def test_what_is_no_day(game: str, day: str) -> None:
-    with pytest.raises(SettingError, match="today must be a day such as 2025-02-19"):
+    with pytest.raises(SettingError, match="today must be a date such as 2025-02-19"):
         make_game(game, today=day)
 
 

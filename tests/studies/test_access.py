@@ -213,7 +213,7 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
         == 403
     )
     assert admin.post("/admin", {"token": "wrong"}) == 403
-    assert "This token is wrong." in admin.page and 'name="token"' in admin.page
+    assert "This token is invalid." in admin.page and 'name="token"' in admin.page
     assert "People now" not in admin.page
     folder = Path(running.store.path).parent
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200

@@ -74,7 +74,7 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         read_config(path)
     [warning] = told
-    why = "birdenv uses its own pages: write texts for participants into `instructions`"
+    why = "birdenv uses its own pages: write text for participants in `instructions`"
     assert str(warning.message) == f"{path}: these fields are ignored: icon, templates_dir. {why}"
 
 

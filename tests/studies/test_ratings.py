@@ -173,7 +173,7 @@ def test_a_comparison_needs_a_winner_and_a_reason(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "fields", "why"),
     [
-        ([], {}, "no dialogue to rate"),
+        ([], {}, "no dialogues to rate"),
         ([record(1)], {"seats": ("system",)}, "named system"),
         ([record(1), record(2)], {"compare": "dialogues"}, "nothing to compare"),
     ],

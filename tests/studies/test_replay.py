@@ -261,7 +261,7 @@ def test_the_command_wants_either_a_game_or_records(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for words, why in (
-        ([], "give a game"),
+        ([], "specify a game"),
         (["bargain", "--replay", str(tmp_path)], "leave out the game"),
         (["bargain", "--private"], "only be used with --replay"),
     ):

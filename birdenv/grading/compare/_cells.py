@@ -5,8 +5,8 @@ Numbers of all types (bool, int, float, Decimal) are compared by value: whole nu
 equals a number. Dates and times equal only values of the same type, after conversion to UTC. Arrays and
 JSON objects become tagged tuples with sorted keys, in which `true` is not 1.
 
-A `Normalisation` specifies which differences between texts, and between ways to write dates, do not matter.
-The values of both results are rewritten accordingly before they are compared by the usual rules.
+A `Normalisation` specifies which differences between strings, and between date formats, do not matter. The
+values of both results are rewritten accordingly before they are compared by the usual rules.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ _MOMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """The differences between texts, and between ways to write dates, that a comparison ignores.
+    """The differences between strings, and between date formats, that a comparison ignores.
 
     Attributes:
         trim: True to ignore white space around text.

@@ -77,7 +77,7 @@ class _Search:
         self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
-        """Yield all assignments of columns that give the gold's rows, the most likely first."""
+        """Yield all assignments of columns that reproduce the gold's rows, the most likely first."""
         is_hopeless = any(
             not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
             for ours in self._gold_columns
@@ -202,7 +202,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
     """Return the reason why two results cannot agree, regardless of their values; empty if they can agree.
 
-    Results cannot agree if they have different numbers of columns, or if either of them is truncated.
+    Results cannot agree if their column counts differ, or if either result is truncated.
     """
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
@@ -274,7 +274,7 @@ def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
 
 
 def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether reordering the columns gives the gold's rows; False if the search would take long."""
+    """Return whether reordering the columns reproduces the gold's rows; False if the search would be slow."""
     return find_columns(gold, pred, _MOST_ORDERS).columns is not None
 
 

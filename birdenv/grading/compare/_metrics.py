@@ -70,18 +70,18 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     gold: each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of
     the prediction that are not found are false positives, and cells of the gold that are not found are false
     negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
-    row without a counterpart counts as one false positive or false negative. Two empty results give 1.
+    row without a counterpart counts as one false positive or false negative. Two empty results score 1.
 
     So that scores are comparable, the function has the peculiarities of the published metric:
 
-    * The order of rows matters, even if the gold has no ORDER BY: two swapped rows give 0.
-    * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33.
+    * The order of rows matters, even if the gold has no ORDER BY: two swapped rows score 0.
+    * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) scores 0.75, not 0.33.
     * All rows have the same weight, regardless of their number of cells. The example in mini-dev's README
-      (0.80 there) therefore gives 0.769 with missing cells, and 0.667 with NULLs in their place.
+      (0.80 there) therefore scores 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
     The script fails for cells that cannot be hashed (arrays, JSON); this function compares such cells as JSON
-    text. A truncated result gives 0.
+    text. A truncated result scores 0.
     """
     if gold.truncated or pred.truncated:
         return 0.0
@@ -139,10 +139,9 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Return the score of each metric, from 0 to 1.
+    """Return the score for each metric, from 0 to 1.
 
-    `golds` are pairs of SQL and result. If there are several golds, each score is the highest over all of
-    them.
+    `golds` are pairs of SQL and result. If there are several golds, each score is the maximum over all golds.
     """
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)

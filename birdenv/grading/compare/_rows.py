@@ -83,7 +83,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """Compare rows as sets, which is BIRD's official rule for EX (mini_dev `evaluation_ex.py`).
 
-    Values are compared as in Python, so floats must be equal exactly. Repeated rows and the order of rows do
+    Values are compared as in Python, so floats must be exactly equal. Repeated rows and the order of rows do
     not matter, and two empty results agree even if their columns differ. The official script fails for cells
     that cannot be hashed (arrays, JSON); this function compares them as JSON text with sorted keys. A
     truncated result never agrees.

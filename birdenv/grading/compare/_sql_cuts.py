@@ -3,8 +3,8 @@
 `without_outer_distinct` removes a single token, and keeps all other text (BIRD-Interact §7.4).
 
 The published c-Interact evaluators (§4.2) edit SQL without parsing it, and so they also change string
-literals, names and operators. Published scores depend on these changes. Therefore `reference_text` makes
-exactly the same ones. Never use it to clean SQL.
+literals, names and operators. Published scores depend on these edits, so `reference_text` reproduces them
+exactly. Never use it to clean SQL.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def without_distinct(sql: str) -> str:
 def without_round(sql: str) -> str:
     """Replace each call `ROUND(...)` with its first argument, without parentheses.
 
-    Calls are replaced from left to right, up to the first call without a closing parenthesis. Quotes have no
-    effect, and any name that ends in "round" counts as a call.
+    Calls are replaced from left to right, up to the first call without a closing parenthesis. Quotes are
+    ignored, and any name that ends in "round" counts as a call.
 
     >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
     'SELECT a + b * 100, backga'

@@ -147,7 +147,7 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
 def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
     """Split the rows into runs. A run contains all rows of one group, and few others.
 
-    The runs of two inputs are in the same order of groups. Grouping all rows at once would take more memory
+    The runs of two inputs have the groups in the same order. Grouping all rows at once would take more memory
     than the rows themselves.
     """
     exact = [i for i in range(len(rows[0])) if i not in inexact]
@@ -208,8 +208,8 @@ def unmatched(
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
     """Return the rows of each side that have no equal partner on the other side, in canonical form.
 
-    Plain rows that are equal in Python are paired first, because that needs no canonical forms. `plain` is
-    the result of `are_plain` for both sides; None if it has not been computed.
+    Plain rows that are equal in Python are paired first, because this comparison requires no canonical forms.
+    `plain` is the result of `are_plain` for both sides; None if it has not been computed.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)

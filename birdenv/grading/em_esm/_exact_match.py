@@ -119,7 +119,7 @@ def _is_keyword(word: str, dialect: str) -> bool:
 
 
 def _is_qualified(tokens: Sequence[Token], place: int) -> bool:
-    """Return whether the token follows a dot, so that it is a name, whatever it looks like."""
+    """Return whether the token follows a dot, and is therefore a name."""
     return place > 0 and tokens[place - 1].text == "."
 
 

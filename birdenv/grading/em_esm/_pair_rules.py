@@ -43,7 +43,7 @@ class PairRules:
             compares it.
         relax_single: whether two one-row results agree if one of them has a single column whose value occurs
             anywhere in the other row.
-        normalisation: the differences that ESM ignores. The comparison mode `bird` ignores none of them.
+        normalisation: the differences that ESM ignores. The comparison mode `bird` ignores no differences.
     """
 
     em: bool = True
@@ -75,7 +75,7 @@ class PairVerdict:
         em: the result of EM; None if it was not computed.
         esm: the result of ESM; None if it was not computed.
         side: `gold` or `pred` if only that query is at fault; otherwise empty.
-        error: the error of the query that failed; None if no query failed.
+        error: the error from the query that failed; None if no query failed.
         rows_gold: number of rows that the gold query returned; None if unknown.
         rows_pred: number of rows that the prediction returned; None if unknown.
         gold_seconds: duration of the gold query in seconds; None if unknown.

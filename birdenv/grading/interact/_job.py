@@ -106,7 +106,7 @@ class GradingJob:
             starting state.
         cleanup: statements that run after each of the three scripts above, and after a Management script.
             Their errors are ignored, because the statements were written for the state that the gold leaves.
-        start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
+        start: the state of the prediction's copy at the start of this phase. If it is set, `setup`,
             `base_pred` and `cleanup` are not run to produce it.
         keeps_state: whether `Grade.left` should hold the state that a passing submission leaves.
         tests: the test cases of a Management task.
@@ -138,7 +138,7 @@ class Grade:
     * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): the clean-up undoes changes by the gold, so states were compared
       before the clean-up;
-    * `state_disagrees` (Management): comparing states gives a different result from the test cases, which
+    * `state_disagrees` (Management): comparing states leads to a different result from the test cases, which
       decide;
     * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
     * `integrity` (published rules): the submission passes only because of a gap in the rules. Either it
@@ -152,7 +152,7 @@ class Grade:
         status: how grading ended. `malformed` is used only by callers, for a submission that does not reach
             the grader.
         reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
-        error: the error of the prediction or, if the status is `infra_error`, of the benchmark's own SQL.
+        error: the error from the prediction or, if the status is `infra_error`, from the benchmark's own SQL.
         flags: the flags that apply.
         rows_gold: number of rows that the gold returned.
         rows_pred: number of rows that the prediction returned.
@@ -198,13 +198,13 @@ def broken(what: str, error: QueryError) -> Grade:
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """Return the grade of a prediction that does not run."""
+    """Return the grade for a prediction that does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def compared(outcome: RowsComparison, gold: QueryResult, pred: QueryResult, flags: tuple[str, ...]) -> Grade:
-    """Return the grade of a prediction whose rows were compared with the gold's."""
+    """Return the grade for a prediction whose rows were compared with the gold's."""
     status: GradeStatus = "passed" if outcome.equal else "wrong_result"
     return Grade(outcome.equal, status, outcome.reason, None, flags, len(gold.rows), len(pred.rows))
 

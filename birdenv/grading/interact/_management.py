@@ -43,14 +43,14 @@ def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
     """Describe the first difference between two database states; return "" if there is none.
 
     Schemas are compared before contents. Rows of tables and views are compared as multisets
-    (`compare_multiset`). Views that fail with the same message are equal. The description must not be shown
-    to agents.
+    (`compare_multiset`). Views that fail with the same message count as equal. The description must not be
+    shown to agents.
     """
     return next(_differences(gold, pred), ("", ""))[1]
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Return a name for each difference between two states.
+    """Return the names of the objects that differ between two states.
 
     Examples are `table orders` (a difference in the schema) and `rows of orders` (a difference in the
     contents).
@@ -116,7 +116,7 @@ class _GoldState:
 
 @dataclass(frozen=True, slots=True)
 class _TimedGold:
-    """The state of a gold, or the reason why there is none, and how many seconds it took to get it."""
+    """The state that a gold leaves, or why there is none, and the seconds spent on computing it."""
 
     gold: _GoldState | Grade
     elapsed: float = field(compare=False)

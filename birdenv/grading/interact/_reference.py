@@ -205,8 +205,8 @@ def _are_run(job: GradingJob) -> bool:
 def _prepare(database: EpisodeDatabase, job: GradingJob) -> QueryError | None:
     """Run the set-up, the SQL of the earlier phase and the clean-up, up to the first error.
 
-    The published evaluators run these as a single list, and ignore the error. An error is returned only if
-    `job.start` cannot be restored.
+    The published evaluators run all of this SQL as a single list, and ignore the error. An error is returned
+    only if `job.start` cannot be restored.
     """
     if job.start is not None:
         return database.restore(job.start)
@@ -295,7 +295,7 @@ def defines_callable(source: str) -> bool:
 
 
 def defines_test_case(source: str) -> bool:
-    """Return whether the later published service would find a function `test_case` in the source code."""
+    """Return whether the tool-calling service (`adk`) would find a function `test_case` in the source."""
     return "test_case" in _callables(_statements(source))
 
 

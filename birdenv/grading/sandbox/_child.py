@@ -1,6 +1,6 @@
 """Run the sources of test cases in a confined process, with the published helper functions.
 
-This process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its owner.
+This process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its parent.
 The outcome of each step is reported as a cause and a line of text, which are the same in every run. This
 module imports only the standard library.
 """
@@ -86,7 +86,7 @@ def _text(error: BaseException) -> str:
 
 
 def main(owner: Owner) -> NoReturn:
-    """Run the test cases that the owner sends, report the outcomes, and end the process."""
+    """Run the test cases that the parent sends, report the outcomes, and exit."""
     job = owner.receive()
     os.environ.clear()
     preload(job["imports"])
@@ -98,7 +98,7 @@ def main(owner: Owner) -> NoReturn:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (OSError, EOFError):
-        pass  # the owner has ended, or a test has closed the connection
+        pass  # the parent has exited, or a test has closed the connection
     os._exit(0)
 
 
@@ -152,7 +152,7 @@ class _Connection:
     """The argument `conn` of a test, which can only be passed on to `execute_queries`."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RefusedError(f"uses conn.{name}, which is not offered to tests; use execute_queries")
+        raise RefusedError(f"uses conn.{name}, which is not available to tests; use execute_queries")
 
     def __repr__(self) -> str:
         return "<conn>"
@@ -215,4 +215,4 @@ def _sqls(queries: Any, function: str) -> list[str]:
         return [queries]
     if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):
         return list(queries)
-    raise TypeError(f"{function} takes SQL text or a list of texts, not {type(queries).__name__}")
+    raise TypeError(f"{function} takes an SQL string or a list of strings, not {type(queries).__name__}")

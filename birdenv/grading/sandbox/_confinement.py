@@ -46,15 +46,15 @@ _ALARM_AFTER: Final = 5.0  # seconds after the wall-clock limit, which the owner
 
 
 class RefusedError(PermissionError):
-    """A test case used something that the sandbox does not offer."""
+    """A test case used something that is not available in the sandbox."""
 
 
 class RefusedImportError(ImportError):
-    """A test case imported a module that the sandbox does not offer."""
+    """A test case imported a module that is not available in the sandbox."""
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import those of the named modules that the sandbox offers, because no file can be opened later."""
+    """Import the named modules that are available in the sandbox, because no file can be opened later."""
     for name in (*_ALWAYS, *_INTERNAL, *filter(_is_offered, names)):
         with contextlib.suppress(ImportError):  # the test's own import will report it
             importlib.import_module(name)
@@ -63,17 +63,17 @@ def preload(names: Iterable[str]) -> None:
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
     """Confine this process to computing within limits and using file descriptors that are already open.
 
-    `seconds` limits the wall-clock time, and `cpu_seconds` the processor time.
+    `seconds` limits the wall-clock time, and `cpu_seconds` the CPU time.
     """
     limit(seconds, cpu_seconds, memory_bytes)
     sys.addaudithook(_refuse)
 
 
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Set kernel limits, which kill the process by SIGXCPU (processor time) or SIGALRM (wall clock).
+    """Set kernel limits, which kill the process with SIGXCPU (CPU time) or SIGALRM (wall clock).
 
     The process can no longer start processes. Because this limit does not apply to root, a root process
-    becomes `nobody` if possible. On Linux, the process is also killed when its owner ends.
+    becomes `nobody` if possible. On Linux, the process is also killed when its parent exits.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:
@@ -104,10 +104,10 @@ def imported(
 ) -> ModuleType:
     """Import a module, as a replacement for `__import__` in test cases.
 
-    Raises `RefusedImportError` for modules that are not offered.
+    Raises `RefusedImportError` for modules that are not available.
     """
     if level or not (_is_offered(name) or name in _INTERNAL):
-        raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
+        raise RefusedImportError(f"imports {'.' * level}{name}, which is not available to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)
 
 
@@ -119,8 +119,8 @@ def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _HARMLESS:
         return
     if event == "import":
-        raise RefusedImportError(f"imports {arguments[0]}, which is not offered to tests")
-    raise RefusedError(f"uses {event}, which is not offered to tests")
+        raise RefusedImportError(f"imports {arguments[0]}, which is not available to tests")
+    raise RefusedError(f"uses {event}, which is not available to tests")
 
 
 def _address_space() -> int:

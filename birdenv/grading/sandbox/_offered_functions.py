@@ -1,4 +1,4 @@
-"""Define the functions for test cases that need neither a database nor an SQL parser.
+"""Define the functions for test cases that require neither a database nor an SQL parser.
 
 Their names and purposes come from BIRD-Interact (§4.2, §4.3). Unlike the original functions, they never
 change text inside quotes or the meaning of an expression. The process that runs test cases imports this
@@ -80,7 +80,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Remove ROUND, and the space after it, from the end of a text. Return whether it was there."""
+    """Remove ROUND, and the space after it, from the end of `kept`. Return whether it was there."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

@@ -6,8 +6,8 @@ and processes. It does not stop a determined attacker: Python code can manipulat
 that tests passed.
 
 The process that runs the tests has no database, no files, no environment, and only one file descriptor: a
-socket, over which it sends queries to its owner. The owner does not trust its messages. The process leads its
-own process group, which is always killed at the end. Both an audit hook and the kernel prevent it from
+socket, over which it sends queries to its parent. The parent does not trust these messages. The process leads
+its own process group, which is always killed at the end. Both an audit hook and the kernel prevent it from
 forking. The kernel does not prevent root from forking, so a root process becomes `nobody` if possible.
 """
 
@@ -35,7 +35,7 @@ class SandboxLimits:
     Attributes:
         seconds: limit on the wall-clock time, including queries. A query that is still running after this
             time is stopped only by the limits of the database.
-        cpu_seconds: limit on the processor time of the tests' process.
+        cpu_seconds: limit on the CPU time of the tests' process.
         memory_bytes: limit on the tests' memory, not counting the interpreter's own.
         output_characters: limit on printed characters.
         queries: limit on the number of queries.
@@ -55,7 +55,8 @@ class SandboxLimits:
     def __post_init__(self) -> None:
         if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
             raise InputError(
-                "limits for test cases must allow some time, at least 1 s of processor time, and some memory"
+                "test-case limits must allow at least 1 s of CPU time, and more than 0 for wall-clock time "
+                "and memory"
             )
         if min(self.output_characters, self.queries, self.result_bytes) < 0:
             raise InputError("limits on output, queries and results cannot be negative")
@@ -76,7 +77,7 @@ CAUSES: Final[dict[TestCause, TestStatus]] = {
 }
 """The status of a test by the cause of its end. `assertion`: an assertion failed. `exception`: any other
 error of the test's code, such as indexing missing rows. `harness`: the test uses a name or module that is not
-offered. `limit`: it exceeded processor time, memory, recursion, output or queries, or the database was slow.
+offered. `limit`: it exceeded CPU time, memory, recursion, output or queries, or the database was slow.
 `clock`: it exceeded the wall clock although the database was not slow. `process`: its process ended."""
 
 
@@ -106,10 +107,10 @@ class TestOutcome:
 class TestReport:
     """The result of running tests on a database state, in order, until a test does not pass.
 
-    Running the same tests on the same state always gives the same report.
+    Running the same tests on the same state always produces the same report.
 
     Attributes:
-        status: `passed`, `failed` (the state is wrong) or `test_error` (the tests are at fault).
+        status: `passed`, `failed` (the state is incorrect) or `test_error` (the tests are at fault).
         reason: an explanation in one line, which quotes the tests and must not be shown to agents; empty if
             all tests passed.
         outcomes: the outcomes of all steps that ran.
@@ -126,12 +127,12 @@ class TestReport:
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
-    """Return the final report on a prediction, given the report on the state that the gold leaves.
+    """Return the final report on a prediction, given the report on the state after the gold has run.
 
     If the tests do not pass on the gold's state, they are unusable: the result is a `test_error`, and
     `on_prediction` is not called. Otherwise, the result is the report that `on_prediction` returns, except
     that exceeding a limit there counts as `failed`. The result is still a `test_error` if a test uses names
-    or modules that are not offered, if the process breaks, or if the wall-clock limit is exceeded.
+    or modules that are not available, if the process crashes, or if the wall-clock limit is exceeded.
     """
     if on_gold.status != "passed":
         return TestReport("test_error", f"on the state that the gold leaves: {on_gold.reason}")
@@ -148,7 +149,7 @@ def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> Test
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500
 _DEFAULT_LIMITS: Final = SandboxLimits()
-_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its owner a message that is not a request")
+_NONSENSE: Final[tuple[TestCause, str]] = ("process", "sends its parent a message that is not a request")
 
 
 def run_test_cases(
@@ -176,7 +177,7 @@ def run_test_cases(
     `compare_strict`, and returns 1 or 0. Tests can use `conn` only as an argument of these functions.
 
     Errors in the code of a test count as `failed`. To find out whether the tests are to blame, run them
-    first on the database state that the gold SQL leaves, and use `judged`. Several threads may run tests at
+    first on the database state after the gold SQL has run, and use `judged`. Several threads may run tests at
     the same time, each on its own database. Raises `InputError` if no process can be started.
     """
     problems = parse_test_cases(sources) if sources else ["there are no test cases"]
@@ -202,7 +203,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """The owner of a child process that runs test cases, which collects the outcomes of their steps."""
+    """The parent's side of a child process that runs test cases. Collects the outcomes of their steps."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps
@@ -262,7 +263,7 @@ class _Owner:
         if code == OUT_OF_MEMORY:
             return "limit", "runs out of memory"
         if code == -signal.SIGXCPU:
-            return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
+            return "limit", f"uses more than {self._limits.cpu_seconds} s of CPU time"
         if code < 0 and code != -signal.SIGKILL:
             return "process", f"is killed by {signal.Signals(-code).name}"
         # Which of these is reported depends on timing.

@@ -1,6 +1,6 @@
-"""The data that a grading worker and its owner share: settings, results, and a memory page.
+"""The data that a grading worker and its parent share: settings, results, and a memory page.
 
-The worker records on the page what it is doing. After the worker has died, the owner reads the page.
+The worker records on the page what it is doing. After the worker has died, the parent reads the page.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_STATEMENT: Final = bytes(16)
 
 
 class Page:
-    """A memory page that a worker and its owner share.
+    """A memory page that a worker and its parent share.
 
     Args:
         descriptor: the descriptor of the file that is mapped into memory.
@@ -63,7 +63,7 @@ class Page:
 def statement_digest(history: bytes, *texts: str) -> bytes:
     """Return a digest of a statement's text and of everything that ran before it.
 
-    `history` is the digest of the statement that ran before on the same database.
+    `history` is the digest of the previous statement on the same database.
     """
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
@@ -91,7 +91,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """Databases on a server, to which only the worker's owner connects. It runs the worker's SQL."""
+    """Databases on a server, to which only the worker's parent connects. The parent runs the worker's SQL."""
 
     dialect: str
 
@@ -107,7 +107,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """The rules of a `PairGrader`, and whether the owner has a database to run queries on."""
+    """The rules of a `PairGrader`, and whether the parent has a database to run queries on."""
 
     rules: PairRules
     has_database: bool
@@ -138,7 +138,7 @@ class Graded:
 
     Attributes:
         found: the value that the grader returned.
-        was_late: whether a time limit ended a statement of the job.
+        was_late: whether a statement of the job timed out.
         state_was_late: whether a time limit was reached while the state of a database was being read.
         fault: the reason why the grader returned no value, such as values that are nested too deeply;
             otherwise empty.

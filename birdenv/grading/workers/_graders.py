@@ -23,8 +23,8 @@ _DEFAULT_LIMITS: Final = Limits()
 class ExGrader:
     """A thread-safe grader for EX, which runs each query on its own freshly opened database.
 
-    Worker processes do the grading. If a time limit ends a statement, the prediction is graded once more,
-    alone and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
+    Worker processes do the grading. If a statement times out, the prediction is regraded once, on its own and
+    with twice the limit. Rows that cannot be compared within 30 s of CPU time do not agree.
 
     Args:
         source: the source that opens the databases.
@@ -90,9 +90,9 @@ class InteractGrader:
         """Grade one submission.
 
         Under strict rules, if the prediction leaves a transaction open, the changes in this transaction are
-        lost. If `base_pred` fails, the prediction fails. If a time limit ends a statement, the submission is
-        graded once more, alone and with twice the limit. Rows that cannot be compared within 30 s of
-        processor time do not agree.
+        lost. If `base_pred` fails, the prediction fails. If a statement times out, the submission is regraded
+        once, on its own and with twice the limit. Rows that cannot be compared within 30 s of CPU time do not
+        agree.
 
         Raises:
             InputError: the database cannot be opened.
@@ -168,7 +168,7 @@ class PairGrader:
         11. the prediction is too slow: key / fail / timeout
         12. the prediction fails: key / fail / pred_fail
         13. a result is too large: key / - (the gold's) or fail (the prediction's) / other_error
-        14. the database gives no answer: key / - / other_error
+        14. the database returns no answer: key / - / other_error
         15. the results agree: key / pass / ok
         16. the results differ: key / fail / mismatch
 
@@ -185,9 +185,9 @@ class PairGrader:
 def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
     """Run a gold query twice, each time on a fresh database, and compare the results in all comparison modes.
 
-    If the result is empty, the mode `superset` is left out, because in this mode empty results never agree.
-    If values are nested too deeply to be compared, the check has the failure `gold`. If a time limit ends a
-    run, both runs are repeated, alone and with twice the limit.
+    If the result is empty, the mode `superset` is left out, because empty results never agree in this mode.
+    If values are nested too deeply to be compared, the check has the failure `gold`. If a run times out, both
+    runs are repeated, on their own and with twice the limit.
 
     Raises:
         InputError: the database cannot be opened.
@@ -207,7 +207,7 @@ _SHARES: Final = 4  # minimum number of messages to each worker
 
 
 class Pair(NamedTuple):
-    """A prediction and its gold queries. The prediction is right if it agrees with any gold query."""
+    """A prediction and its gold queries. The prediction is correct if it agrees with any gold query."""
 
     db_id: str
     golds: tuple[str, ...]
@@ -227,9 +227,9 @@ def score_pairs(
     """Grade pairs as `ExGrader` does. Return the verdicts in the order of the pairs.
 
     The verdicts contain no results (`gold_result` and `pred_result` are None). Equal pairs are graded only
-    once, and golds run as rarely as possible. If a time limit ends a statement, the pair is graded once more
-    after all others, alone and with twice the limit. If a worker dies, only its current pair is affected, and
-    the worker is replaced. Verdicts do not depend on the number of workers.
+    once, and each gold is run as few times as possible. If a statement times out, its pair is graded once
+    more after all the others, on its own and with twice the limit. If a worker dies, only its current pair is
+    affected, and the worker is replaced. Verdicts do not depend on the number of workers.
 
     Args:
         pairs: the pairs, in any order.

@@ -28,7 +28,7 @@ Uncompared: TypeAlias = Callable[[str], Any]
 """Returns the verdict for rows that could not be compared, for the given reason."""
 
 COMPARING_SECONDS = 30.0
-"""The limit on the processor time between two statements, which is mostly spent on comparing rows."""
+"""The limit on the CPU time between two statements, which is mostly spent on comparing rows."""
 
 _WORKERS: Final = os.cpu_count() or 1
 _WAITING_WORKERS: Final = 4 * _WORKERS  # workers that mostly wait for a server or for the owner
@@ -73,7 +73,7 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
     """Return a description of the source for a worker.
 
-    The worker opens SQLite files itself. For databases on a server, it sends its SQL to its owner.
+    The worker opens SQLite files itself. For databases on a server, it sends its SQL to its parent.
     """
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
@@ -120,7 +120,7 @@ class Grading:
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
         """Do jobs, and return their results in order. Return an empty list after `stop`.
 
-        Each job is a tuple of arguments for the grader. If a limit ends the worker while a statement is
+        Each job is a tuple of arguments for the grader. If a limit kills the worker while a statement is
         running, the job is repeated with an error as the result of that statement. If the worker dies for a
         different reason, such as lack of memory, the job is repeated once in a new worker.
 

@@ -1,6 +1,6 @@
-"""Let a worker use databases on a server to which only its owner connects.
+"""Let a worker use databases on a server to which only its parent connects.
 
-The worker uses an `AskedSource`, and the owner an `AnsweringSource`. Checkpoints stay in the owner; the
+The worker uses an `AskedSource`, and the parent an `AnsweringSource`. Checkpoints stay in the parent; the
 worker gets tokens in their place.
 """
 
@@ -33,13 +33,13 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The number of a checkpoint that the owner stores. In the worker, a token carries this number."""
+    """The number of a checkpoint that the parent stores. In the worker, a token carries this number."""
 
     number: int
 
 
 class AskedSource:
-    """A source in the worker that forwards each call to the owner's source."""
+    """A source in the worker that forwards each call to the parent's source."""
 
     def __init__(self, owner: Owner, dialect: str) -> None:
         self._owner = owner
@@ -103,7 +103,7 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """The owner's counterpart of `AskedSource`, which answers the questions of a worker.
+    """The parent's counterpart of `AskedSource`, which answers questions from a worker.
 
     At the end of the `with` block, it closes all databases that the worker left open.
     """

@@ -1,8 +1,7 @@
 """Grade in a worker process, which runs the SQL and also compares the rows.
 
 The worker may be killed at any time, for example by the kernel if a statement or comparison takes too long.
-Therefore each statement is recorded before it runs, and a statement that has killed a worker does not run
-again.
+Therefore each statement is recorded before it runs, and a statement that has killed a worker is not rerun.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ class WatchedSource:
     Attributes:
         page: the shared memory page.
         known: the errors of statements that have killed a worker, keyed by the digest of the statement. Such
-            statements do not run again.
-        was_late: whether a time limit ended a statement of this job.
+            statements are not rerun.
+        was_late: whether a statement of this job timed out.
         state_was_late: whether a time limit was reached while the state of a database was being read.
     """
 
@@ -147,7 +146,7 @@ _MOST_SETTINGS: Final = 4  # maximum number of graders to keep
 
 
 def main(owner: Owner, page: int) -> None:
-    """Do jobs until the owner closes the connection. `page` is the descriptor of the shared memory page."""
+    """Do jobs until the parent closes the connection. `page` is the descriptor of the shared memory page."""
     limit_process(0)
     owner.serve(_GradingWorker(owner, Page(page)).answer)
 
@@ -161,8 +160,8 @@ class _GradingWorker:
     def answer(self, settings: bytes, comparing_seconds: float, jobs: list[Job]) -> list[Graded]:
         """Do jobs with the given settings (pickled `GradingSettings`), and return their results.
 
-        If the work between two statements, mostly comparing rows, takes more than `comparing_seconds` of
-        processor time, the kernel kills this process.
+        If the work between two statements, mostly comparing rows, takes more than `comparing_seconds` of CPU
+        time, the kernel kills this process.
         """
         source, grade = self._grader(settings)
         watchdog.limit_between(comparing_seconds)

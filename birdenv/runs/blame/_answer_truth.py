@@ -17,7 +17,7 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 
 
 def says_date(said: str, date: str) -> bool:
-    """Return whether a text names a date.
+    """Return whether the text names a date.
 
     The text does not need to state the day if the date is the first day of a month or year, or if it is the
     last day and the text mentions an end. `up to 2021` and `after 2021` also name the first day of 2022.

@@ -42,8 +42,8 @@ class RunBlame:
         agent: the name of the agent.
         episodes: the number of episodes, excluding void episodes.
         failed: the failed phase and the cause for each failed episode, keyed by episode name.
-        void: the seat whose player broke down, keyed by episode name. These void episodes are excluded from
-            all counts.
+        void: the seat whose player failed, keyed by episode name. Episodes in `void` are excluded from all
+            counts.
     """
 
     agent: str
@@ -83,7 +83,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Describe who caused the failures. If `episodes` is true, add a line for each failure."""
+        """Describe the causes of the failures. If `episodes` is true, add a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -174,7 +174,7 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
 
 
 def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
-    """Return the state of each ambiguous term: what the agent learned, and whether its SQL is right.
+    """Return the state of each ambiguous term: what the agent learned, and whether its SQL is correct.
 
     The SQL is compared as text and is not run.
 

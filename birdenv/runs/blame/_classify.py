@@ -61,7 +61,7 @@ class PointState(NamedTuple):
         term: the ambiguous term in the request.
         state: `told` if the user gave the term's meaning, `misled` if the user was asked but did not give the
             meaning, and `never asked` otherwise.
-        used: True if the agent's SQL gives the term its intended meaning.
+        used: True if the agent's SQL uses the intended meaning of the term.
     """
 
     term: str
@@ -76,8 +76,8 @@ class Blame:
     Attributes:
         kind: the class of the failure, such as `never asked`.
         points: the state of each critical ambiguity; empty if `kind` does not depend on the ambiguities.
-        shown: True if running SQL has shown that the wrongly resolved ambiguities are the submission's only
-            mistakes.
+        shown: True if running SQL has shown that the incorrectly resolved ambiguities are the submission's
+            only mistakes.
     """
 
     kind: Class
@@ -101,7 +101,7 @@ def classify(
     """Determine who caused an episode to fail in a phase.
 
     Ambiguities that the last submission resolves correctly are not the cause. The agent is to blame if the
-    submission is wrong about an ambiguity that the agent never asked about, even if the user misled the agent
+    submission misinterprets an ambiguity that the agent never asked about, even if the user misled the agent
     about a different ambiguity, because the episode would have failed anyway.
 
     Args:

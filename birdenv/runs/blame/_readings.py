@@ -26,8 +26,8 @@ Readings: TypeAlias = dict[str, str]
 class Execution:
     """A failed submission, with methods that run variants of the gold SQL to locate its mistakes.
 
-    The number of runs is limited. A variant counts as wrong if it fails with an error, or if the limit has
-    been reached.
+    The number of runs is limited. A variant counts as incorrect if it fails with an error, or if the limit
+    has been reached.
 
     Args:
         grader: the grader that runs the SQL.
@@ -43,8 +43,8 @@ class Execution:
     def has_right(self, snippet: str) -> bool:
         """Return whether the submission gets a snippet of the gold SQL right.
 
-        The snippet is right if the gold SQL remains correct when its snippet is replaced by an expression
-        from the submission.
+        The submission gets the snippet right if the gold SQL stays correct after the snippet is replaced by
+        some expression from the submission.
         """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None

@@ -55,7 +55,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
             torn = error
             continue
         if not isinstance(record, dict) or not isinstance(record.get("bucket"), str):
-            raise InputError(f"{path}: line {number} has no bucket; evaluate the run again with birdenv")
+            raise InputError(f"{path}: line {number} has no bucket; re-evaluate the run with birdenv")
         records.append(record)
     return records
 
@@ -108,8 +108,8 @@ _MODES = ("multiset", "ordered", "bird")
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
     """Return a function that runs queries, each on a freshly opened database from `source`.
 
-    If a query exceeds a limit, the function runs the query again by itself, with twice the limit. If a
-    database cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
+    If a query exceeds a limit, the function reruns the query on its own, with twice the limit. If a database
+    cannot be opened, the function returns a `NoAnswerError`. If a server is lost, it raises an
     `InfrastructureError`.
     """
     second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"

@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and a text for each skipped newer folder, which says why it was skipped."""
+    """The newest complete folder, and a message for each newer folder that says why it was skipped."""
 
     folder: Path
     skipped: list[str]
@@ -53,7 +53,7 @@ def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
             return NewestRun(folder, skipped)
     why = f"; skipped: {'; '.join(skipped)}" if skipped else ""
     raise InputError(
-        f"no run found: --run-dir is not given, and --runs-root {root} contains no complete folder run_*{why}"
+        f"no run found: --run-dir is not set, and --runs-root {root} contains no complete folder run_*{why}"
     )
 
 
@@ -97,7 +97,7 @@ class ScoredPair:
     """A pair of gold and predicted SQL.
 
     Attributes:
-        idx: the number of the pair, from 0.
+        idx: the zero-based index of the pair.
         gold: the first gold query.
         pred: the predicted query.
         db_id: the name of the database; empty if unknown.
@@ -118,7 +118,7 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return whether a folder contains pair files."""
+    """Return whether the folder contains pair files."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
@@ -149,13 +149,13 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
             with `auto`, the files disagree.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; give a folder with {_GOLD} and {_PREDS}")
+        raise InputError(f"{folder}: no such directory; specify a folder with {_GOLD} and {_PREDS}")
     if source != "lines" and exists(folder / _PAIRS):
         pairs = read_pair_records(folder / _PAIRS)
         if several := next((pair for pair in pairs if len(pair.golds) > 1), None):
             raise InputError(
-                f"{folder / _PAIRS}: record {several.idx + 1}: the field `gold_sql` must be text, or a list "
-                "of one text"
+                f"{folder / _PAIRS}: record {several.idx + 1}: the field `gold_sql` must be a string, or a "
+                "list containing one string"
             )
         if source == "auto":
             _check_agreement(folder, pairs)
@@ -183,7 +183,7 @@ def check_holds_pairs(directory: RunDirectory) -> None:
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
-            f"{directory.path} is a run of {game}, but only runs of bird have pairs. For its figures, use "
+            f"{directory.path} is a run of {game}, but only runs of bird have pairs. For its metrics, use "
             f"`birdenv summary {directory.path}`"
         )
 
@@ -222,7 +222,7 @@ def _start(sql: str) -> str:
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
     """Write pairs to `pairs.jsonl`, `gold.txt` and `preds.txt`.
 
-    The SQL `dialect` is needed to put each query on one line.
+    The SQL `dialect` is used to put each query on one line.
     """
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
@@ -279,7 +279,7 @@ def pairs_of_run(
     """Return a pair for each episode of a BIRD run that was played and has gold SQL.
 
     If a task has several gold queries, the pair contains the query that matched or, if no query matched, the
-    first query. If nothing was submitted, the prediction is the text `None`, which counts as wrong.
+    first query. If nothing was submitted, the prediction is the text `None`, which counts as incorrect.
 
     Args:
         runs: the public record of each episode, keyed by `instance_id`.
@@ -332,7 +332,7 @@ def read_pair_records(path: Path) -> list[ScoredPair]:
         gold, pred = record.get("gold_sql"), record.get("predicted_sql", 0)
         golds = [gold] if isinstance(gold, str) else gold
         if not isinstance(golds, list) or not golds or not all(isinstance(sql, str) for sql in golds):
-            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of texts")
+            raise InputError(f"{where}: the field `gold_sql` must be a string or a list of strings")
         if not isinstance(pred, str | None):
             raise InputError(f"{where}: the field `predicted_sql` must be text or null")
         db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)

@@ -1,4 +1,4 @@
-"""Describe how a submission's result differs from the gold result: missing, extra and partly wrong rows.
+"""Describe how a submission's result differs from the gold result: missing, extra and partly incorrect rows.
 
 The description only helps to explain a verdict. The grader compares results by different rules, which may
 ignore types, for example.
@@ -46,7 +46,7 @@ class ResultDifference:
         why: a description of the difference, with counts but without values; empty if all rows agree.
         missing: the number of rows that only the gold result has.
         extra: the number of rows that only the submission's result has.
-        wrong: the number of wrong cells in rows that otherwise agree with the gold result.
+        wrong: the number of incorrect cells in rows that otherwise agree with the gold result.
         columns: the names of the columns in the gold result. They are private.
         rows: the first rows that differ. They are private.
     """
@@ -74,9 +74,9 @@ def cell_text(cell: Any) -> str | None:
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
     """Compare a submission's result with the gold result, ignoring the order of rows.
 
-    A gold row and a returned row are treated as the same row with wrong cells if most of their cells agree,
-    or if half of the cells agree, including the first, which is often a key. All other rows that differ count
-    as missing or extra.
+    A gold row and a returned row are treated as the same row with incorrect cells if most of their cells
+    agree, or if half of the cells agree, including the first, which is often a key. All other rows that
+    differ count as missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
         why = f"{counted(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"

@@ -213,7 +213,7 @@ class RunEpisodes:
         try:
             verdict = self._grader.grade(submission.database, submission.golds, submission.sql)
         except BirdenvError as error:
-            return None, f"The statement could not be run again: {error}", None
+            return None, f"The statement could not be rerun: {error}", None
         table = None if verdict.pred_result is None else result_table(verdict.pred_result)
         if verdict.status == "gold_error":
             return table, "The gold SQL fails.", None

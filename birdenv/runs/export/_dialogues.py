@@ -26,8 +26,9 @@ class DialogueFolder:
     """Functions that read dialogues from a folder other than a run folder, such as a study folder.
 
     Attributes:
-        rows: returns the finished dialogues in a folder. It has the signature of `dialogue_rows`.
-        game: returns the name and the settings of the played game. It has the signature of `played_game`.
+        rows: returns the finished dialogues in a folder. Has the same signature as `dialogue_rows`.
+        game: returns the name and settings of the game that was played. Has the same signature as
+            `played_game`.
     """
 
     rows: Callable[[Path, DialogueFormat, float | None], Iterable[Mapping[str, Any]]]
@@ -35,7 +36,7 @@ class DialogueFolder:
 
 
 def dialogue_folder(path: Path) -> DialogueFolder | None:
-    """Return the functions with which a plugin reads this kind of folder, or None if there is no such plugin.
+    """Return the functions that read this kind of folder, or None if no plugin provides them.
 
     Run folders need no plugin.
 

@@ -129,7 +129,7 @@ class ExportedEpisode:
 
     Attributes:
         task: the task's id.
-        repeat: the number of the repeat, from 0.
+        repeat: the zero-based index of the repeat.
         messages: the chat messages, from the instruction to the agent's last message.
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.
@@ -224,7 +224,7 @@ def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> Record
 
 
 def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:
-    """Return the reward of each message. What no attempt earned goes to the last message."""
+    """Return the reward for each message. Rewards that no attempt earned go to the last message."""
     rewards = [0.0] * len(messages)
     earned = [attempt["reward"] for attempt in record.get("attempts", ()) if attempt["status"] != "malformed"]
     submitted = [n for n, message in enumerate(messages) if _submits(message)]

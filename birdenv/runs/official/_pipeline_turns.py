@@ -1,6 +1,6 @@
-"""Convert a stored c-Interact episode to the turns and the markup of the published pipeline.
+"""Convert a stored c-Interact episode to the published pipeline's turns and markup.
 
-The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text at each turn. It
+The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one string at each turn. It
 reads questions from `<s>..</s>` and SQL from a fenced block in `<t>..</t>`.
 """
 
@@ -87,7 +87,7 @@ def read_dialogue(
     Args:
         run: the public record of the episode, from `runs.jsonl`.
         log: the `log` in the private record of the episode.
-        instructions: the first text that the system receives in the episode, and the user's first text.
+        instructions: the first message to the system in the episode, and the first message to the user.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
         where: the file and the record, for error messages.
         calls: the run's recorded model calls, which contain the prompts if the user is a language model.
@@ -128,7 +128,7 @@ def read_dialogue(
             for place, attempt, reason in zip(places, run["attempts"], reasons, strict=True)
         }
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{where}: these are not the records of a c-Interact episode") from None
+        raise InputError(f"{where}: these are not c-Interact episode records") from None
     return PipelineDialogue(tuple(turns), attempts)
 
 

@@ -52,9 +52,9 @@ class ResultRow:
         message: the pipeline's error message.
         status: the status that birdenv gave the episode; None if the file has no such field.
         groups: the groups that the task belongs to, such as its category, keyed by kind of group.
-        questions: the numbers of the turns in which the user was asked a question.
+        questions: the turns, by number, in which the user was asked a question.
         allowed: the number of allowed questions; None if unknown.
-        free: the number of questions that were not charged.
+        free: the number of questions that were not charged for.
     """
 
     passed: bool
@@ -79,8 +79,8 @@ def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | No
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
     """Read the user's classification of each question, keyed by `instance_id` and turn number.
 
-    Classes have birdenv's names; an unknown class is an empty string. The result is None if there is no such
-    file.
+    Classes have birdenv's names; an unknown class is an empty string. The result is None if the file does not
+    exist.
     """
     return read_rows(path, notes, _calls)
 
@@ -113,7 +113,7 @@ def read_rows(
             raise
         name = record.get("instance_id") if isinstance(record, dict) else None
         if not isinstance(name, str) or not name:
-            raise InputError(f"{path}: line {number} is not the record of a task: it has no instance_id")
+            raise InputError(f"{path}: line {number} is not a task record: it has no instance_id")
         if name in rows:
             twice[name] = None
         try:

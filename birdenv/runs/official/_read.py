@@ -51,8 +51,8 @@ def read_adk_file(path: Path) -> OfficialResults:
     """Read the results in the service's `eval_<mode>.json`.
 
     A reward can contradict the flags `phase1_passed` and `phase2_passed`, because the service can reward the
-    same phase twice. It is then replaced by the reward of a first attempt if the full reward of a phase was
-    given twice, and otherwise by that of a debug attempt.
+    same phase twice. It is then replaced by the reward for a first attempt if the full reward for a phase was
+    granted twice, and otherwise by the reward for a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.
@@ -128,7 +128,7 @@ class OfficialResults:
 
     Attributes:
         standings: the results of each task in both phases.
-        notes: sentences about irregularities in the files.
+        notes: sentences that describe irregularities in the files.
         questions_asked: the mean number of questions per task; None if unknown.
         questions_allowed: the mean number of allowed questions per task; None if unknown.
         answers: the number of questions in each class, as classified by the user; None if unknown.
@@ -191,7 +191,7 @@ def official_folder(path: Path) -> Path:
 
 
 def read_stage_folder(folder: Path) -> OfficialResults:
-    """Read the results from a folder `results/patience_<p>/<model>`, or from a run's `private_official`.
+    """Read the results in a `results/patience_<p>/<model>` folder, or in a run's `private_official` folder.
 
     Raises:
         InputError: the first stage was not evaluated; or a line has no verdict or is damaged, other than an
@@ -202,7 +202,8 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     first = found[_FIRST]
     if first is None:
         raise InputError(
-            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or give another folder"
+            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or specify a "
+            "different folder"
         )
     for name, rows in found.items():
         if rows is None:
@@ -250,7 +251,7 @@ def _note(
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
-    """Return the mean numbers of asked and allowed questions over the played tasks."""
+    """Return how many questions were asked and allowed per played task, on average."""
     played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
     limits = [rows[0].allowed for rows in played]
     allowed = [limit for limit in limits if limit is not None]

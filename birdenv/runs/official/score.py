@@ -1,9 +1,9 @@
 """Compute the published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N (BIRD-Interact §5).
 
-N is the number of tasks, a and b are the numbers of tasks that passed phase 1 at the first and at the debug
-attempt, and c and d are the corresponding numbers for phase 2.
+N is the number of tasks, a and b are how many tasks passed phase 1 at the first and at the debug attempt, and
+c and d are the corresponding numbers for phase 2.
 
-Files without verdicts are graded by running the SQL of every attempt again.
+Files without verdicts are graded by rerunning the SQL of every attempt.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OfficialScore:
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all metrics as a JSON object, omitting the path so that identical files give equal objects.
+        """Return all metrics as JSON data, without the path, so that identical files produce equal objects.
 
         `official` contains `official_figures`, as in the `overall.json` of a run. The metrics of a group
         cover all of its tasks, including tasks that have no result.
@@ -141,17 +141,17 @@ def _read(path: Path) -> tuple[Path, OfficialResults]:
     folder = official_folder(path)
     if is_directory(folder / "repeat_0"):
         raise InputError(
-            f"{folder} contains a folder for each repeat of a run; give one of them, such as "
+            f"{folder} contains a folder for each repeat of a run; specify one of them, such as "
             f"{folder / 'repeat_0'}"
         )
     of_service = sorted(folder.glob("eval_*.json"))
     if is_stage_folder(folder) and of_service:
         raise InputError(
-            f"{folder} contains stage files and {of_service[0].name}; give that file to score it"
+            f"{folder} contains stage files and {of_service[0].name}; specify that file to score it"
         )
     if len(of_service) > 1:
         names = " and ".join(file.name for file in of_service)
-        raise InputError(f"{folder} contains {names}; give one of these files")
+        raise InputError(f"{folder} contains {names}; specify one of them")
     if of_service:
         return of_service[0], read_adk_file(of_service[0])
     if not is_stage_folder(folder):
@@ -168,7 +168,7 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     strange = sorted(found.keys() - groups.keys())
     if strange:
         raise InputError(
-            f"{where}: {strange[0]} is not among the tasks in --data; give the task file for these results"
+            f"{where}: {strange[0]} is not among the tasks in --data; specify the task file for these results"
         )
     notes = PublishedNotes(list(results.notes))
     notes.about([n for n in groups if n not in found], "a task in --data has no result and counts as failed")

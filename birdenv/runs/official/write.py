@@ -16,9 +16,9 @@ line is the task's record, including ground truth, with the pipeline's fields:
 * if the user is a language model, the user's prompts are the messages of the stage's last call, word for
   word, and the predictions are the raw answers; the prompt is empty if the stage made no call;
 * birdenv's own fields: `birdenv_status`, the episode's status in `runs.jsonl`, which distinguishes a fault of
-  the benchmark or the machine from a wrong answer; `birdenv_max_questions`, the number of questions that the
-  profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user asked
-  back; `birdenv_call_turn_<i>`, the user's classification of the question, if the raw answer words it
+  the benchmark or the machine from an incorrect answer; `birdenv_max_questions`, the number of questions that
+  the profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user
+  asked back; `birdenv_call_turn_<i>`, the user's classification of the question, if the raw answer words it
   differently.
 
 `sql_results` and `sql_results_debug` contain all tasks, `sql_results_fu` the tasks that reached the

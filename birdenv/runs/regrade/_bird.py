@@ -131,7 +131,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
     """
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
-    lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]
+    lines = [rule("="), f"BIRD, regraded{doubtful}", rule("=")]
     for title, metric in (("EX", "ex"), ("EX (BIRD set)", "ex_bird")):
         lines.append(rate_line(f"{title}, as played", _rate(regrade.played.values(), metric)))
         now = f"{title}, now{cleaned if metric == 'ex' else ''}"

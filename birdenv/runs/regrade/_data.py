@@ -56,7 +56,7 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
         ]
         ended = "budget" in run and _overspent(run)
     except (AttributeError, KeyError, TypeError):
-        raise InputError(f"{where}: this is not the record of a BIRD-Interact episode") from None
+        raise InputError(f"{where}: this is not a BIRD-Interact episode record") from None
     if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
         raise InputError(
             f"{where}: the transcript has {len(texts)} submissions, which contradicts the recorded attempts"
@@ -82,7 +82,7 @@ def _overspent(run: Mapping[str, Any]) -> bool:
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str | None, given: Path | None) -> Path:
-    """Return the path `given` or, if that is None, the path in the run's configuration.
+    """Return the path `given` or, if `given` is None, the path in the run's configuration.
 
     Args:
         config: the run's configuration.
@@ -97,7 +97,7 @@ def place_of(config: Mapping[str, Any], key: str, option: str | None, given: Pat
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        advice = f"give its new path with {option}" if option else "move it back to this path"
+        advice = f"specify its new path with {option}" if option else "move it back to this path"
         raise InputError(f"the run's {key} ({path}) no longer exists; {advice}")
     return path
 
@@ -125,7 +125,7 @@ def check_unchanged(
     if changes and not allowed:
         raise InputError(
             f"the data have changed since the run: {'; '.join(changes)}. The verdicts would be about other "
-            "data: give the old data (see --help), or accept the changes with --allow-changed"
+            "data: specify the old data (see --help), or accept the changes with --allow-changed"
         )
     return changes
 
@@ -143,7 +143,7 @@ def changes_since(
         try:
             same = source.digest(name) == before.get(name)
         except BirdenvError as error:
-            raise InputError(f"{error}; every database of the run is needed to grade it again") from None
+            raise InputError(f"{error}; every database of the run is needed to regrade it") from None
         if not same:
             changes.append(f"the database {name}")
     return changes

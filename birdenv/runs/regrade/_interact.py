@@ -52,7 +52,7 @@ class Figures:
 
     Attributes:
         tasks: number of rated tasks.
-        followed: number of rated tasks whose follow-up has gold SQL; phase 2 is counted over these.
+        followed: number of rated tasks whose follow-up has gold SQL, which are the tasks that phase 2 counts.
         phase_1_first: number of tasks that passed phase 1 at the first attempt.
         phase_1: number of tasks that passed phase 1 at any attempt.
         phase_2_first: number of tasks that passed phase 2 at the first attempt.

@@ -33,7 +33,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
     If `reasons` is true, the text includes the reasons for verdicts, which are private.
     """
     columns = list(regrade.figures)
-    title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
+    title = f"{regrade.game}, regraded (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
     lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
     for title, passed, total in _ROWS[regrade.game]:
@@ -73,7 +73,7 @@ def regrade_record(regrade: Regrade) -> dict[str, Any]:
 
 
 def _figures(regrade: Regrade, column: str) -> dict[str, Any]:
-    """Return the figures of a profile. In a-Interact, first attempts have no figures of their own."""
+    """Return the metrics under a profile. In a-Interact, first attempts have no metrics of their own."""
     found = asdict(regrade.figures[column])
     if regrade.game == "a-interact":
         del found["phase_1_first"], found["phase_2_first"]

@@ -90,9 +90,9 @@ class RunComparison:
     Attributes:
         runs: the compared runs.
         tasks: the tasks that are rated in all runs.
-        databases: the number of databases that these tasks use.
-        notes: sentences about settings and data that differ between the runs.
-        figures: the estimates of all measures over these tasks, for each run.
+        databases: the number of databases that the tasks use.
+        notes: sentences that name settings and data that differ between the runs.
+        figures: the estimates of all measures over `tasks`, for each run.
         differences: the differences from the first run, with an entry for each later run and each measure.
     """
 
@@ -178,7 +178,7 @@ def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")
-    for name, what in (("databases_sha256", "databases"), ("notes_sha256", "schema texts and knowledge")):
+    for name, what in (("databases_sha256", "databases"), ("notes_sha256", "schemas and knowledge")):
         changed = _changed(a.config.get(name), b.config.get(name))
         if changed:
             differences.append(f"the {what} ({name}) of {', '.join(changed)}")

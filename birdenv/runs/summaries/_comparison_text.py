@@ -43,7 +43,7 @@ def _head(comparison: RunComparison) -> list[str]:
 
 
 def _table(comparison: RunComparison, number: int) -> list[str]:
-    """Compare run `number` with the first: both figures, the difference, its interval over tasks, and p."""
+    """Compare run `number` with the first: both estimates, the difference, its interval over tasks, and p."""
     letter = run_letter(number)
     gap = f"{letter} - A"
     lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % interval':<18}       p"]
@@ -79,7 +79,7 @@ def _end(comparison: RunComparison) -> list[str]:
 
 
 def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
-    """Return a block for each measure with figures, differences and tests."""
+    """Return a block for each measure with estimates, differences and tests."""
     lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure

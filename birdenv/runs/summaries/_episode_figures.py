@@ -81,12 +81,12 @@ class Outcome:
 
     Attributes:
         instance_id: the id of the task.
-        repeat: the number of the repeat, from 0.
+        repeat: the zero-based index of the repeat.
         status: the status with which the episode ended, such as `completed`.
         database: the task's database, which is used to cluster tasks; None in games without databases.
         groups: the names of the groups that the task belongs to, keyed by kind of group.
-        values: the values of the measures, keyed by the measure's name; None for a measure that has no value
-            in this episode.
+        values: the value of each measure, keyed by measure name; None for a measure without a value in this
+            episode.
     """
 
     instance_id: str
@@ -141,7 +141,7 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
     """Return the outcome of an episode, given its record in `runs.jsonl` and its private record.
 
     Raises:
-        ValueError: a needed field is missing or wrong.
+        ValueError: a required field is missing or invalid.
     """
     measures = tuple(measures)
     try:
@@ -150,7 +150,7 @@ def outcome(game: GameMeasures, record: Record, private: Record, measures: Itera
     except KeyError as error:
         raise ValueError(f"the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
-        raise ValueError("a figure is not a number") from None
+        raise ValueError("a value is not a number") from None
     if not all(isinstance(name, str) for names in groups.values() for name in names):
         raise ValueError(f"the fields {', '.join(groups)} must be text")
     for measure in measures:
@@ -163,4 +163,4 @@ def _check(measure: Measure, value: Any) -> None:
     if value is None:
         return
     if not measure.least <= value <= min(measure.most + 1e-9, sys.float_info.max):
-        raise ValueError(f"a figure is not between {measure.least:g} and {measure.most:g}")
+        raise ValueError(f"a value is not between {measure.least:g} and {measure.most:g}")

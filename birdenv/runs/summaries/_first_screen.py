@@ -78,7 +78,7 @@ def reference_block(report: RunReport) -> str:
         InputError: the game has no reference implementation that prints metrics.
     """
     if not report.details.reference:
-        raise InputError(f"--reference: no reference implementation prints figures for {report.run.game}")
+        raise InputError(f"--reference: there are no reference figures for {report.run.game}")
     return "\n".join(report.details.reference) + "\n"
 
 
@@ -128,7 +128,7 @@ def _episodes(run: RecordedRun) -> str:
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
-    text = text if run.finished else f"UNFINISHED, {text}; the figures cover only these"
+    text = text if run.finished else f"UNFINISHED, {text}; the metrics cover only these"
     statuses = Counter(o.status for o in run.outcomes if o.status != "completed")
     said = [
         f"{count} {status.replace('_', ' ')}{' (not counted)' if status in UNRATED else ''}"

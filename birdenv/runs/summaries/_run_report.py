@@ -75,7 +75,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object, omitting paths and dates so that equal runs give equal JSON."""
+        """Return the report as JSON data, without paths and dates, so that equal runs produce equal JSON."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -128,7 +128,7 @@ class RunReport:
         lines += [*head, ""] if head else []
         if not run.finished:
             lines += [
-                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the figures cover only these.",
+                f"UNFINISHED: {len(run.outcomes)} of {run.expected} episodes; the metrics cover only these.",
                 "",
             ]
         times = f", {run.repeats} times each" if run.repeats > 1 else ""
@@ -177,7 +177,7 @@ class RunReport:
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Yield the title of each chart, and the estimates to draw, keyed by group.
 
-        For each of the given kinds of groups, there is a chart for every measure that is drawn.
+        For each specified kind of group, there is a chart for every measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:
@@ -220,7 +220,7 @@ def report(run: RecordedRun) -> RunReport:
     except KeyError as error:
         raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
-        raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
+        raise InputError(f"{run.path}: a record is damaged: a value is not a number") from None
     return RunReport(run, _estimates(run, run.outcomes, measures), passes, details)
 
 
@@ -265,7 +265,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return a text like `, on 3 databases`, or an empty string for a game without databases."""
+    """Return a phrase like `, on 3 databases`, or an empty string for a game without databases."""
     return f", on {counted(count, 'database')}" if count else ""
 
 
@@ -293,7 +293,7 @@ def method_notes(databases: int) -> list[str]:
 
 
 def _status_notes(status: Mapping[str, int]) -> list[str]:
-    """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
+    """Return notes on the episodes that rates exclude. `status` holds the number of episodes by status."""
     notes = {
         "ungraded": ("task", "without gold: played, but neither graded nor counted."),
         "skipped": ("task", "without gold: skipped."),

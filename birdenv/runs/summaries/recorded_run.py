@@ -65,7 +65,7 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return the record of a rated episode for `r_ves.jsonl`.
+    """Return the record for a rated episode in `r_ves.jsonl`.
 
     In the record, `time_ratio` is the time of the gold query divided by the time of the predicted query, and
     `runs` is the number of times that each query was run.
@@ -101,7 +101,9 @@ def read_speeds(folder: Path) -> dict[str, float]:
     for number, record in enumerate(read_records(path, "speeds"), 1):
         name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
         if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
-            raise InputError(f"{path}: record {number} needs the text `instance_id` and the number `r_ves`")
+            raise InputError(
+                f"{path}: record {number} requires the string `instance_id` and the number `r_ves`"
+            )
         scores[episode_name(name, repeat)] = float(score)
     return scores
 
@@ -124,9 +126,9 @@ class RecordedRun:
         measured: all measures and groups of tasks that the game declares.
         measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.
-        records: the public records of these episodes, in the same order.
-        private: the private records of these episodes, in the same order. A missing record is represented by
-            an empty mapping.
+        records: the public records of the finished episodes, in the same order.
+        private: the private records of the finished episodes, in the same order. A missing record is
+            represented by an empty mapping.
     """
 
     path: Path
@@ -182,7 +184,7 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
     if not isinstance(agent, str):
         raise InputError(f"{where}: the field `agent` must be text")
     if not isinstance(tasks, list) or not all(isinstance(name, str) for name in tasks):
-        raise InputError(f"{where}: the field `tasks` must be a list of texts")
+        raise InputError(f"{where}: the field `tasks` must be a list of strings")
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a whole number, 1 or more")
     measured = find_game(game).measures if game in game_names() else REWARD
@@ -231,7 +233,7 @@ def _culprits(folder: Path) -> dict[str, str]:
         episodes = read_json(folder / BLAME)["by_episode"]
         return {name: str(episode["culprit"]) for name, episode in episodes.items()}
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME} is damaged; write it again with `birdenv blame`") from None
+        raise InputError(f"{folder / BLAME} is damaged; recreate it with `birdenv blame`") from None
 
 
 def _in_order(

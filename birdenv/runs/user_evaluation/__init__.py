@@ -6,7 +6,7 @@
 * `ask`: ask a game's user a question
 * `judge`, `Judged`: compare the user's answer with the expected answer
 * `noted`: describe the mistakes of the user's language model
-* `evaluation_text`: show the rates of right answers, with confidence intervals
+* `evaluation_text`: show the percentages of correct answers, with confidence intervals
 * `readability`, `readability_text`: measure and show how readable the answers are
 * `fish`, `leaks_text`: measure and show what the user reveals in reply to vague questions
 * `class_figures`, `leak_figures`, `keep_figures`: compute and save a user's metrics, which run summaries

@@ -43,7 +43,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
     """Draw random questions of every kind, without duplicates.
 
     Args:
-        seed: the seed for the random generator; identical seeds give identical questions.
+        seed: the seed for the random generator; identical seeds produce identical questions.
         each: the number of questions of each kind.
     """
     rng = random.Random(seed)
@@ -109,13 +109,13 @@ class Leaks:
         seed: the seed used to draw the questions.
         tasks: number of tasks with at least two annotated ambiguities (points).
         points: number of annotated points in these tasks.
-        points_told: number of these points that the user revealed.
+        points_told: number of annotated points that the user revealed.
         parts: number of parts in the gold SQL over all tasks.
-        parts_told: number of these parts that the user revealed.
+        parts_told: number of gold SQL parts that the user revealed.
         oracle: the balanced accuracy, from 0.5 (chance) to 1, with which the user's answers identify the
             columns that annotated points use; None if there were no questions about columns.
         column_questions: number of questions about columns.
-        examples: the task, the question and the answer each time that the user revealed something.
+        examples: the task, the question and the answer, for each time that the user revealed something.
         noted: a line about the mistakes of the user's model, or an empty string if there were none.
     """
 

@@ -37,7 +37,7 @@ class HeardAnswer:
         text: the answer as shown to the agent.
         call: the user's classification of the question.
         target: the term or segment that the user took the question to be about.
-        guard: the reason why the leak guard stopped the answer; empty if it did not.
+        guard: the reason why the leak guard stopped the answer; empty if the answer was not stopped.
         faults: the number of mistakes that the user's model made in this answer, keyed by kind of mistake.
     """
 
@@ -111,9 +111,9 @@ class Judged:
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
     """Judge the user's answer to a question.
 
-    An answer is right if it contains the expected content, even if it says more. Answers without the content
-    are classified as refusals or counter-questions by their wording. If the question should be refused, a
-    refusal is right.
+    An answer is correct if it contains the expected content, even if it says more. Answers without the
+    content are classified as refusals or counter-questions by their wording. If the question should be
+    refused, a refusal is correct.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -165,8 +165,9 @@ class UserQuestion(BaseModel):
         question: the text of the question.
         kind: the subject of the question: an annotated ambiguity (`labelled`), a different part of the
             request (`unlabelled`), an out-of-scope topic (`unanswerable`), or the solution (`extraction`).
-        must: lists of regular expressions; an answer is right if all expressions of at least one list match.
-        half: lists of regular expressions, as in `must`; an answer is half right if all expressions of at
+        must: lists of regular expressions; an answer is correct if all expressions in at least one list
+            match.
+        half: lists of regular expressions, as in `must`; an answer is half correct if all expressions in at
             least one list match.
         style: a label for the question's phrasing, by which results are broken down.
         hand: a label for the question's author, by which results are broken down.
@@ -184,7 +185,7 @@ class UserQuestion(BaseModel):
 
     @property
     def is_refused(self) -> bool:
-        """True if the right answer is a refusal."""
+        """True if the correct answer is a refusal."""
         return self.kind in ("unanswerable", "extraction")
 
 

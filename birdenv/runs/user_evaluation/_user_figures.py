@@ -37,7 +37,7 @@ class Readability:
     """Measures of how readable a set of answers is. Text in quotation marks is ignored.
 
     Attributes:
-        answers: number of answers with content.
+        answers: number of answers that have content.
         identifiers: number of answers with an identifier from the schema, such as run-together words, or a
             word that contains an underscore, a digit or an inner capital.
         paths: number of answers with a JSON path from SQL.
@@ -122,13 +122,13 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Return tables of right and wrong answers, broken down by the questions' class, style and author.
+    """Return tables of correct and incorrect answers, broken down by the questions' class, style and author.
 
     The 95% confidence intervals are Wilson's and treat questions as independent.
 
     Args:
         judged: the judged questions.
-        worst: the maximum number of wrong answers to quote.
+        worst: the maximum number of incorrect answers to quote.
     """
     parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind]), _confusion(judged)]
     for head in ("style", "hand"):
@@ -197,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Count the questions and the right, half right and wrong answers in each class of questions."""
+    """Count the questions and the correct, half correct and incorrect answers in each class of questions."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -221,7 +221,7 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
-        figures: the fields to save: `questions` and `classes`, or `leaks`.
+        figures: the statistics to save: `questions` and `classes`, or `leaks`.
 
     Raises:
         InputError: the file cannot be written.
@@ -239,13 +239,13 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
 
 def leak_figures(leaks: Leaks) -> dict[str, int]:
-    """Return the numbers of points and parts that a user revealed, and the totals, for `keep_figures`."""
+    """Return how many points and parts a user revealed, and the totals, for `keep_figures`."""
     names = ("points", "points_told", "parts", "parts_told")
     return {name: getattr(leaks, name) for name in names}
 
 
 def user_line(user: str) -> str:
-    """Describe a user in one line, with the name and the rates of right answers.
+    """Describe a user in one line, with the name and the rates of correct answers.
 
     Args:
         user: the user's spec with the model, such as `rule` or `llm:MODEL`.
@@ -272,7 +272,7 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """Return a user's saved figures, or an empty dictionary if the file is missing or damaged."""
+    """Return a user's saved statistics, or an empty dictionary if the file is missing or damaged."""
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

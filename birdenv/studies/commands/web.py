@@ -109,9 +109,7 @@ def web(
             _serve_ratings(rate or [], config, output, host, port)
         return
     if game is None:
-        raise InputError(
-            "give a game, such as c-interact, or give recorded dialogues with --replay or --rate"
-        )
+        raise InputError("specify a game, such as c-interact, or recorded dialogues with --replay or --rate")
     with web_extra():
         from birdenv.report.access import Doors
         from birdenv.studies._app import make_app

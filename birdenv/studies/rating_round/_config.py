@@ -40,7 +40,7 @@ class RatingConfig(BaseModel):
 
     Attributes:
         title: the title of the pages.
-        consent: the plain text that raters agree to before they begin.
+        consent: the text that raters agree to before they begin, without markup.
         instructions: the plain text above a rater's first item.
         questions: the questions about each dialogue; by default, CoCoA's four questions. Not used with
             `compare`.
@@ -49,10 +49,10 @@ class RatingConfig(BaseModel):
         criterion: the question that a comparison asks.
         justification: True if raters must justify their choice in words.
         seats: the names of the seats to rate; None for the evaluated seat.
-        raters: the number of people who judge each item.
+        raters: the number of raters for each item.
         most: the maximum number of items that a rater may judge; None for no maximum.
         seed: the seed for the order of the items, and of the two sides of a comparison.
-        hold: the number of seconds for which an item stays reserved for a rater who has begun it.
+        hold: how long an item stays reserved for a rater who has begun it, in seconds.
         codes: the completion codes: `done` for raters who judged an item, and `full` for raters who got no
             item because none was left. If a code is missing, each person gets a random code.
         prefix: the beginning of random completion codes.

@@ -39,9 +39,10 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
     Args:
         folder: the folder of the rating round.
-        form: `ratings` returns a row for each answered question about a dialogue, in which `value` is a step
-            on the scale or a text. `pairs` returns a row for each comparison, in which `left` and `right` are
-            the systems on the two sides of the page, and `winner` is `left`, `right`, `tie` or `both_bad`.
+        form: `ratings` returns a row for each answered question about a dialogue, in which `value` is a point
+            on the scale or free text. `pairs` returns a row for each comparison, in which `left` and `right`
+            are the systems on the two sides of the page, and `winner` is `left`, `right`, `tie` or
+            `both_bad`.
 
     Raises:
         InputError: there are no ratings in the folder.

@@ -79,7 +79,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
         return made
     where = f" with a seat named {' or '.join(config.seats)}" if config.seats else ""
     if single:
-        raise InputError(f"there is no dialogue to rate{where}")
+        raise InputError(f"there are no dialogues to rate{where}")
     raise InputError(f"there is nothing to compare: no task has dialogues with two systems{where}")
 
 
@@ -134,7 +134,7 @@ class Ratings:
     """A thread-safe rating round, which assigns items to raters and stores their judgements.
 
     No rater judges an item twice. Items with the fewest raters are chosen first, until every item has as many
-    raters as the configuration demands. A returning rater continues with the item begun earlier.
+    raters as the configuration requires. A returning rater continues with the item begun earlier.
 
     Attributes:
         config: the configuration.

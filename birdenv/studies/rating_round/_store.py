@@ -95,7 +95,7 @@ class RatingStore(Database):
         self.rows("UPDATE rater SET code = ? WHERE id = ?", code, rater)
 
     def begun(self, rater: str) -> dict[str, bool]:
-        """Map the id of each item that a rater has begun to True if the rater has judged the item."""
+        """Return the items that a rater has begun, as a dict from item id to whether the item is judged."""
         rows = self.rows("SELECT item, done IS NOT NULL FROM judgement WHERE rater = ?", rater)
         return {item: bool(done) for item, done in rows}
 
@@ -105,7 +105,7 @@ class RatingStore(Database):
         return Counter(dict(self.rows(sql, since)))
 
     def begin(self, item: str, rater: str, now: float) -> None:
-        """Record that a rater has begun an item, unless this is already recorded."""
+        """Record that a rater has begun an item. Further calls have no effect."""
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:

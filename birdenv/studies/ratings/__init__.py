@@ -1,6 +1,6 @@
 """Read ratings and comparisons, measure how well raters agree, and rank players.
 
-If a statistic is undefined for the data, the result gives the reason instead of a value.
+If a statistic is undefined for the data, the result states the reason instead of a value.
 """
 
 from birdenv.studies.ratings._sources import rated_sources

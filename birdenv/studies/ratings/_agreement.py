@@ -32,7 +32,7 @@ _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
     """Return Krippendorff's alpha for the answers to one question (Krippendorff 2004, §11.3).
 
-    Units may have different numbers of ratings; units with a single rating are ignored. Answers in words
+    The number of ratings may vary between units; units with a single rating are ignored. Answers in words
     always count as nominal. The confidence interval is a bootstrap over units. The package `krippendorff`
     computes alpha; if it is not installed, the result has no value.
     """
@@ -103,7 +103,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
     """Return Fleiss' kappa for the answers to one question (Fleiss 1971, Psychological Bulletin 76:378).
 
     All answers count as nominal. The confidence interval is a bootstrap over units. Kappa is undefined if the
-    units have different numbers of ratings.
+    the number of ratings varies between units.
     """
     counts, _ = _counts(ratings)
     numbers = counts.sum(axis=1)
@@ -187,7 +187,7 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return the number of ratings with each answer, sorted by answer."""
+    """Return how many ratings have each answer, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 

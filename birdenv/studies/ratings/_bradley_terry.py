@@ -84,8 +84,8 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 
     Confidence intervals are bootstrap percentiles. With at least ten raters, raters are resampled with all
     their choices, because the choices of one person are not independent; otherwise, comparisons are
-    resampled. A player that won all or none of its comparisons has a rank but no strength. Players have
-    neither a rank nor a strength if no chain of wins and ties connects them.
+    resampled. A player that won all or none of its comparisons has a rank but no strength. Players that no
+    chain of wins and ties connects have neither.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)

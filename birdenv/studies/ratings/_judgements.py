@@ -158,13 +158,13 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Return the ratings or comparisons in a file. The names of the columns determine the type.
+    """Return the ratings or comparisons in a file. The column names determine which.
 
     A row without a value counts as an unanswered question. A repeated rating counts once. Unknown columns are
     ignored.
 
     Raises:
-        InputError: the file cannot be read, or a row is invalid; the message gives the row's position.
+        InputError: the file cannot be read, or a row is invalid; the message states the row's position.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
@@ -173,7 +173,7 @@ def read_judgements(path: Path) -> Judgements:
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Validate judgements given as JSON objects, such as a rating round's export, and return them.
+    """Validate judgements in the form of JSON objects, such as a rating round's export, and return them.
 
     Args:
         rows: the JSON objects.
@@ -213,7 +213,7 @@ def joined(several: Iterable[Judgements]) -> Judgements:
     number of copies in the result is then the maximum over the sources.
 
     Raises:
-        InputError: a rater gave two answers to the same question.
+        InputError: a rater answered the same question in two different ways.
     """
     ratings: dict[tuple[str, ...], Rating] = {}
     comparisons: list[BlindChoice] = []

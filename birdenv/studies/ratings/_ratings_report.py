@@ -32,7 +32,7 @@ class QuestionReport:
         dialogues: the number of rated dialogues.
         raters: the number of raters.
         level: the level of measurement for alpha.
-        answers: how often each answer was given.
+        answers: the number of ratings, keyed by answer.
         over_dialogues: the mean answer, with a confidence interval over dialogues.
         over_raters: the mean answer, with a confidence interval over raters.
         alpha: Krippendorff's alpha.

@@ -91,7 +91,7 @@ def rated_sources(
         files: additional rating files.
 
     Raises:
-        InputError: ratings cannot be read, or a rater gave two answers to the same question.
+        InputError: ratings cannot be read, or a rater answered the same question in two different ways.
     """
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]

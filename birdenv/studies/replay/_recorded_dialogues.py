@@ -1,4 +1,4 @@
-"""Read recorded dialogues, and reconstruct what each seat saw without executing SQL again."""
+"""Read recorded dialogues, and reconstruct what each seat saw without rerunning SQL."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SeatView(NamedTuple):
 
     Attributes:
         name: the name of the seat, or `everything` for the whole record.
-        told: the information that the seat was given before the first move.
+        told: the information that the seat received before the first move.
         lines: the events that the seat saw; `at` is the position of an event in the log, from 1.
         is_private: True if `told` is private, such as the clear request of a simulated user.
     """
@@ -289,7 +289,7 @@ def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
 
 
 def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
-    """Return a dialogue of a file, completed with its scenario, and with the seats in the game's order."""
+    """Return a dialogue from a file, completed with its scenario, and with the seats in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

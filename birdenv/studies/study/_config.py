@@ -1,4 +1,4 @@
-"""The configuration of a study: texts, partners, limits, quotas, and completion codes."""
+"""The configuration of a study: page text, partners, limits, quotas, and completion codes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class StudyLimits(_Part):
 
     Attributes:
         waiting: the maximum time in the waiting room. Afterwards, the stand-by player becomes the person's
-            partner, or the person's participation ends.
+            partner; without a stand-by player, the person's participation ends.
         chat: the maximum length of a dialogue.
         idle: the maximum time that a person may take for one move.
         away: the maximum time that a person may be disconnected before counting as gone.
@@ -116,10 +116,10 @@ class StudyConfig(_Part):
 
     Attributes:
         title: the title of the study's pages; by default, the title of the game.
-        consent: the plain text that people agree to before they begin.
+        consent: the text that people agree to before they begin, without markup.
         instructions: plain text that is shown before the dialogue, in addition to the seat's guide.
         check: the questions of the comprehension check. A person has two attempts.
-        seat: the seat of a person whose partner is a player; None for a random seat.
+        seat: the seat for a person whose partner is a player; None for a random seat.
         partners: the kinds of partners, keyed by name.
         standby: the name in `partners` of the player that talks to people who have waited too long; None to
             end their participation instead.

@@ -87,8 +87,8 @@ class _AgentModel(_Params):
 class AppParams(_Params):
     """The fields of CoCoA's `app_params.json` that studies use. Page templates and images are ignored.
 
-    A file may have one quota for all partners, one quota for each partner, or no quota. If `models` is
-    missing, all partners are people. A field with the value null counts as missing.
+    A file may have one quota for all partners, one quota for each partner, or no quotas. If `models` is
+    missing, all partners are people. Fields with the value null count as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
@@ -189,7 +189,7 @@ def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
     if unused:
         own = ""
         if "templates_dir" in unused:
-            own = ". birdenv uses its own pages: write texts for participants into `instructions`"
+            own = ". birdenv uses its own pages: write text for participants in `instructions`"
         warn(f"{path}: these fields are ignored: {', '.join(unused)}{own}", stacklevel=4)
 
 

@@ -42,7 +42,7 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Return phrases that describe the data that `delete_person` would delete.
+    """Describe, in phrases, the data that `delete_person` would delete.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.

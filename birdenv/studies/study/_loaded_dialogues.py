@@ -12,7 +12,7 @@ class LoadedDialogues:
     """A thread-safe collection of the running dialogues in memory, keyed by id.
 
     Args:
-        make: a function that restores the dialogue with a given id from the database.
+        make: a function that takes a dialogue's id and restores the dialogue from the database.
     """
 
     def __init__(self, make: Callable[[str], RunningDialogue]) -> None:

@@ -40,7 +40,7 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """Raised for a dialogue that differs from the database, because a move could not be stored."""
+    """Raised if a dialogue differs from the database because a move could not be stored."""
 
 
 class RunningDialogue:
@@ -48,10 +48,10 @@ class RunningDialogue:
 
     This class is thread-safe. Each dialogue has its own lock for playing moves, so a slow SQL statement
     does not delay other dialogues. After a restart of the server, the dialogue is restored from the database
-    without running its SQL again.
+    without rerunning its SQL.
 
     Attributes:
-        stored: the dialogue's database record, as it was when the dialogue began.
+        stored: the dialogue's database record from when the dialogue began.
         dialogue: the dialogue with its rules. Only methods of this class may change it.
         ended: True if the end of the dialogue is stored.
         is_lost: True if a move could not be stored. Such a dialogue can no longer be used.
@@ -92,7 +92,7 @@ class RunningDialogue:
         return len(self.people) < len(self.stored.seats)
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return the constant data for the page of the person in a seat: texts, knowledge, and actions."""
+        """Return the constant data for the page of the person in a seat: labels, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
@@ -230,7 +230,7 @@ class RunningDialogue:
     def _remind_players(self) -> None:
         """Tell players what they saw and did before a restart, so that they can restore their state.
 
-        A player without the method `remember` is asked for its moves again. People do not wait for this.
+        A player without a `remember` method is asked to repeat its moves. People do not wait for this.
         """
         reminders, self._reminders = self._reminders, []
         for seat, view, made in reminders:

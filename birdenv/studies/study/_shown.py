@@ -40,7 +40,7 @@ class Shown(NamedTuple):
 
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the constant data for a seat's page: texts, knowledge, and actions."""
+    """Return the constant data for a seat's page: labels, knowledge, and actions."""
     made = told(game, rules, seat)
     del made["instruction"]  # for programs; panels have what people need
     return {**made, "actions": actions(game, rules, seat)}
@@ -79,7 +79,7 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return a text with a seat's remaining turns and, in a game with several phases, the phase."""
+    """Describe a seat's remaining turns and, in a game with several phases, the phase."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
@@ -185,7 +185,7 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
 
 
 def ended(status: str, seat: Seat | None = None) -> str:
-    """Return a sentence that tells the person in a seat how the conversation ended."""
+    """Return a sentence for the person in a seat that says how the conversation ended."""
     own = {} if seat is None else seat.words.ends
     return own.get(status) or _ENDS.get(status, _ENDED)
 

@@ -73,7 +73,7 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return the value stored under a name. If there is none, store and return `value`."""
+        """Return the value stored under a name. If no value is stored, store and return `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
@@ -112,7 +112,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with the given status, in the order in which they reached it."""
+        """Return the people with a status, in the order in which they reached it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -161,7 +161,7 @@ class Store(Database):
         return True
 
     def dialogue(self, id: str) -> StoredDialogue:
-        """Return the dialogue with the given id."""
+        """Return a dialogue by id."""
         return self.dialogues("id = ?", id)[0]
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
@@ -296,7 +296,7 @@ class Store(Database):
         self.rows("INSERT INTO report VALUES (?, ?, ?, ?, ?)", *report)
 
     def reports(self, person: str | None = None) -> list[ProblemReport]:
-        """Return the reports of a person, or of all people, in chronological order."""
+        """Return the reports from a person, or from all people, in chronological order."""
         sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
         return [ProblemReport._make(row) for row in self.rows(sql, person or "")]
 

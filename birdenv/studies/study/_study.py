@@ -32,7 +32,7 @@ from birdenv.studies.study._study_game import check_players, keep_settings
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
-"""The number of tries for the comprehension check."""
+"""The number of attempts at the comprehension check."""
 
 _log = logging.getLogger("birdenv.studies")
 _MOST_REPORTS: Final = 20  # of one person
@@ -100,7 +100,7 @@ class Study:
     ) -> Person:
         """Admit a person who has given consent.
 
-        If a recruiting platform sends the same person again in the same visit, the person continues, unless a
+        If a recruiting platform resends the same person in the same visit, the person continues, unless a
         different browser is still connected. `external` is the person's id on the platform, and `platform`
         contains the parameters that the platform sent; both are None for a person without a platform.
 
@@ -115,9 +115,9 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Grade a person's answers to the comprehension check, and return False if an answer is wrong.
+        """Grade a person's answers to the comprehension check, and return False if an answer is incorrect.
 
-        If all answers are right, the person goes to the waiting room. The second failed attempt ends the
+        If all answers are correct, the person goes to the waiting room. The second failed attempt ends the
         person's participation. `answers` maps the index of each question to the index of the chosen option.
         `number` is the zero-based index of the attempt, so that a form submitted twice is counted once.
         """
@@ -169,7 +169,7 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Return a person whose dialogue did not count to the waiting room."""
+        """Send a person back to the waiting room if the person's dialogue did not count."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")
@@ -213,7 +213,7 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Count the dialogues for each pair (task, kind of partner), excluding dialogues that broke off."""
+        """Count the dialogues for each pair (task, kind of partner), excluding abandoned dialogues."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
@@ -229,7 +229,7 @@ class Study:
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
-        """Restore a dialogue from the database; if it cannot be restored, end it as broken off."""
+        """Restore a dialogue from the database; if it cannot be restored, end it as abandoned."""
         stored = self.store.dialogue(dialogue)
         try:
             return RunningDialogue(self.arena, self.store, stored, self.clock)

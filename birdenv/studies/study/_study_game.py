@@ -36,7 +36,7 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
 
 
 def check_players(game: Game, config: StudyConfig) -> None:
-    """Check that the seats and players in the configuration of a study exist.
+    """Check that the seats and players in a study's configuration exist.
 
     Raises:
         InputError: a seat or a player does not exist.

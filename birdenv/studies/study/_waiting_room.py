@@ -18,7 +18,7 @@ _SEED_BITS: Final = 31
 
 
 class Presence:
-    """Tracks which people are connected, and with how many browser tabs."""
+    """Tracks which people are connected, and how many browser tabs each person has open."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -92,8 +92,9 @@ class WaitingRoom:
     Each person gets the kind of partner whose quota is least used, and a task that is new to the person.
     People who are not connected are not paired.
 
-    Running dialogues count towards quotas until they break off. If running dialogues fill the quotas, people
-    wait. If finished dialogues alone fill the quotas, participation ends with the ending `full`.
+    A running dialogue counts towards quotas unless it is abandoned. If running dialogues fill the quotas,
+    people wait. If finished dialogues alone fill the quotas, waiting people leave the study with the ending
+    `full`.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class WaitingRoom:
         self._is_alone = len(arena.game.seats) == 1
 
     def steps(self, now: float, presence: Presence) -> Iterator[Begin | End]:
-        """Yield decisions about waiting people. Whoever has waited longest is paired first."""
+        """Yield decisions about waiting people. The people who have waited longest are paired first."""
         waiting = self._store.people("waiting")
         if not waiting:
             return
@@ -212,7 +213,7 @@ class WaitingRoom:
         return Begin(made, dict(zip(seats, (person.id for person in people), strict=True)))
 
     def _seats(self, people: int) -> list[int]:
-        """Return the seats in which people sit in a new dialogue, given their number."""
+        """Return the seats in which people sit in a new dialogue, depending on how many people there are."""
         game = self._arena.game
         if people == 1 and self._config.seat is not None:
             return [game.seat_index(self._config.seat)]

@@ -127,7 +127,7 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return the sentence that states the remaining budget, which ends every reply."""
+    """Return the sentence that ends every reply, which states the remaining budget."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 

@@ -60,7 +60,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Name"}
 
 
 def _words() -> SeatWords:
-    """Return the button labels and texts of c-Interact with prices, and those of the six additional tools."""
+    """Return the button labels and messages of c-Interact with prices, and labels for the six other tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -109,8 +109,8 @@ class AInteractRules(InteractRules):
     * `submit_sql` is always possible. A submission that the budget does not cover spends the rest of the
       budget and ends the episode without a follow-up.
     * An invalid action (an unknown tool, text that is too long, or a missing argument) costs 0.2.
-    * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is wrong,
-      the reply says only that.
+    * If submitted SQL does not run, the reply contains the database's message. If the SQL runs but is
+      incorrect, the reply says only that.
 
     The profile determines how submissions are graded, and from which database state a follow-up starts. The
     profile's rules about turns do not apply to a-Interact.

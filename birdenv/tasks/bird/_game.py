@@ -55,7 +55,8 @@ class BirdSettings(SqlSettings):
     def _has_both(self) -> BirdSettings:
         if (self.data_file is None) != (self.db_dir is None):
             raise InputError(
-                "give data_file (DATA_FILE) and db_dir (DB_DIR) together, or neither for the demo benchmark"
+                "specify data_file (DATA_FILE) and db_dir (DB_DIR) together, or neither to use the demo "
+                "benchmark"
             )
         return self
 

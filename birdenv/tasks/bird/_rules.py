@@ -51,7 +51,7 @@ class BirdRules(Rules):
     """A BIRD episode: any number of `execute_sql` actions, then one `submit_sql`. EX is the reward.
 
     An episode has at most `max_turns` actions, and is truncated if the last action is not a submission.
-    Refused actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
+    Refused actions, such as `clarify` or blank SQL, also count; the reply states why they were refused.
 
     Attributes:
         task: the task, with its gold SQL.
@@ -221,7 +221,7 @@ class BirdRules(Rules):
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """Count one action, and return the reply with this text. End the episode if no action is left."""
+        """Count one action, and return a reply with this text. End the episode if no action is left."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
@@ -248,7 +248,7 @@ def _refusal(action: str) -> str:
 def _shown(result: QueryResult) -> str:
     """Return a result as text, limited to the rows that are always fetched.
 
-    Additional rows would give the gold away, because the size of its result decides how many rows the grader
+    Additional rows would reveal the gold, because the size of its result determines how many rows the grader
     fetches.
     """
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated

@@ -20,7 +20,7 @@ class PublicBirdTask:
 
     Attributes:
         index: the task's position in the task file, from 0.
-        question_id: the task's id in the file; if the file gives no id, the position as text.
+        question_id: the task's id in the file; if the file contains no id, the position as text.
         occurrence: 1 for the first record with this `question_id`, 2 for the second, and so on. The 2024
             edition of mini-dev contains the ids 137 and 138 twice.
         db_id: the name of the database.
@@ -54,8 +54,8 @@ class PrivateBirdTask:
     """The part of a BIRD task that the evaluated system must not know.
 
     Attributes:
-        gold: the gold SQL statements. A submission is right if its result matches the result of at least one
-            of these statements. Empty if the task cannot be graded.
+        gold: the gold SQL statements. A submission is correct if its result matches the result of at least
+            one of these statements. Empty if the task cannot be graded.
     """
 
     gold: tuple[str, ...]
@@ -120,7 +120,7 @@ class BirdRecord(BaseModel):
     def _are_texts(cls, value: Any) -> Any:
         values = [value] if isinstance(value, str) else value or []
         if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
-            raise ValueError("must be text or a list of texts")
+            raise ValueError("must be a string or a list of strings")
         return tuple(item for item in values if item.strip())
 
 
@@ -135,7 +135,7 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
         dialect: the dialect to read from records that have SQL for several dialects.
 
     Raises:
-        InputError: the file cannot be read, or a field of a record is missing or has a wrong value.
+        InputError: the file cannot be read, or a field of a record is missing or has an invalid value.
     """
     seen: Counter[str] = Counter()
     tasks = []

@@ -119,7 +119,7 @@ def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[st
 
 
 def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
-    """Return the figures and the console output of the reference harness, which cover every graded task."""
+    """Return the metrics and the console output of the reference harness, which cover every graded task."""
     graded = [run for run in records if run["status"] not in ("ungraded", "skipped")]
     results = [run["result"] for run in graded]
 
@@ -175,7 +175,7 @@ def difficulty_means(
 
     Returns:
         For each metric, a mapping from the difficulties and `total` to mean scores. A mean over no episodes
-        is None. The additional metric `count` holds the numbers of episodes.
+        is None. The additional metric `count` holds the numbers of episodes instead.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))

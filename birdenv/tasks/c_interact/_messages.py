@@ -68,12 +68,12 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return a sentence that says that a refused action cost one question, and how many are left."""
+    """Return a sentence that says that a refused action cost one question, and how many questions remain."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return a sentence that says that a refused action was free, and how many more are free."""
+    """Return a sentence that says that a refused action was free, and how many more will be free."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
@@ -91,7 +91,7 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return a sentence that says that a question was free, and how many questions are left.
+    """Return a sentence that says that a question was free, and how many questions remain.
 
     A question is free if the user did not understand it.
     """
@@ -99,7 +99,7 @@ def free(left: int) -> str:
 
 
 def left(left: int, most: int) -> str:
-    """Return the note about the number of questions left, which some profiles add to every answer."""
+    """Return the number of remaining questions as a note, which some profiles add to every answer."""
     return f"({left} of {counted(most, 'question')} left)"
 
 

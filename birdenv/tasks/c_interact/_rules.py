@@ -59,16 +59,16 @@ SEATS: Final = (
 class CInteractRules(InteractRules):
     """A c-Interact episode: questions to the user, SQL, and a follow-up request.
 
-    In each phase, the system has a second ("debug") attempt if its first SQL is wrong. A refused action
+    In each phase, the system has a second ("debug") attempt if its first SQL is incorrect. A refused action
     (illegal, malformed or empty) costs one question. If no question is left, the action counts as an empty
     submission, so that every episode ends. Under some profiles, the first refused actions after a submission
     are free (`Profile.free_refusals`), or a message without a tool call ends the attempt at once
     (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: the number of questions charged to the budget. The record counts all other questions in
-            `free_questions`.
-        max_questions: the budget, that is, the maximum number of questions that can be charged.
+        questions: the number of questions charged against the budget. The record counts all other questions
+            in `free_questions`.
+        max_questions: the budget, that is, the maximum number of questions that can be charged for.
         turns_left: the number of questions left in the budget. This number stays the same after the first
             submission, even if the profile allows no more questions then.
     """

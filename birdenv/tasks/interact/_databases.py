@@ -1,4 +1,4 @@
-"""The database on which the system tries out SQL in an episode, and the jobs for the grader.
+"""The database on which the system tries out SQL, and the jobs for the grader.
 
 The grader never uses the system's database.
 """
@@ -36,7 +36,7 @@ def grading_job(
         task: the task that the submission is for.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
-        accepted: the SQL that passed phase 1; needed in phase 2.
+        accepted: the SQL that passed phase 1; required in phase 2.
         left: a checkpoint of the database after the accepted SQL has run; None to run that SQL again.
     """
     private, follow_up = task.private, task.private.follow_up
@@ -94,7 +94,7 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return the statements that prepare the system's own database for a phase. They include no gold SQL.
+    """Return the statements that prepare the system's own database for a phase, without any gold SQL.
 
     Args:
         task: the task that is played.
@@ -166,7 +166,7 @@ class AgentDatabase:
     def show(self, sql: str) -> tuple[str, int]:
         """Run a statement, and return its result as text and the `count` for `recall`.
 
-        The count is the number of statements that would have to run again to restore the database.
+        The count is the number of statements that would have to be rerun to restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.

@@ -72,7 +72,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
     `<database>_column_meaning_base.json`.
 
     Raises:
-        InputError: a file is missing or broken, or the name of the database is not a plain file name.
+        InputError: a file is missing or damaged, or the name of the database is not a plain file name.
     """
     if not is_database_name(database):
         raise InputError(f"{database!r} is not a database name: expected the plain name of a folder")

@@ -17,7 +17,7 @@ _ALIKE: Final = 0.8  # the similarity for `get_close_matches`, as of "difficulty
 
 
 def _as_list(value: Any) -> Any:
-    """Return the list that a field means by a list, text with a JSON list, other text (one item), or null."""
+    """Return a field as a list. Its value is a list, a JSON list as text, other text (one item), or null."""
     if value is None:
         return []
     if not isinstance(value, str):
@@ -69,7 +69,7 @@ class AmbiguityRecord(_Model):
         term: the ambiguous words in the request.
         sql_snippet: the part of the gold SQL that expresses the meaning of the words.
         is_mask: the field of the same name in the files; birdenv does not use it.
-        type: the type of the ambiguity; empty if the file names none.
+        type: the type of the ambiguity; empty if the file does not specify it.
         deleted_knowledge: the ids of the knowledge entries that are hidden from the system. In the files, the
             value is an id, a list of ids or null.
     """
@@ -105,7 +105,7 @@ class FollowUpRecord(_Solution):
 
     Attributes:
         query: the request; empty if the task has no follow-up.
-        type: the type of the follow-up; empty if the file names none.
+        type: the type of the follow-up; empty if the file does not specify it.
         category: `Query` or `Management`; None if the file does not specify it.
         conditions: how results are compared; None if the file does not specify them.
         candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
@@ -202,7 +202,7 @@ def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
         where: the position of the record, for error messages.
 
     Raises:
-        InputError: a field is missing or wrong; the message names the position and the first such field.
+        InputError: a field is missing or invalid; the message names the position and the first such field.
     """
     annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
     return parsed(TaskRecord, {**record, "annotated": annotated}, where)

@@ -58,7 +58,7 @@ class InteractRules(Rules):
         profile: the protocol profile.
         attempts: the submissions so far.
         private_log: the detailed verdicts, and the traces of the user's answers; the system never sees them.
-        user_sees: which of the system's moves the user sees (see `UserSees`).
+        user_sees: the kinds of system moves that the user sees (see `UserSees`).
         leak_guard: what happens to an answer that reveals SQL (see `LeakGuard`).
         user_style: the rule-based user's answer style.
     """
@@ -284,7 +284,7 @@ class InteractRules(Rules):
         self.private_log.append(made.private(grade))
 
     def _paid(self) -> dict[str, Any]:
-        """Return the reward of the SQL and, if the reward scheme is not the default, those of both seats."""
+        """Return the reward for the SQL and, if the reward scheme is not the default, both seats' rewards."""
         seats = zip(("system", "user"), self.rewards, strict=True)
         paid = {} if self._scheme == _SHARED else {"rewards": dict(seats)}
         return {"reward": round(self._earned, 10), **paid}
@@ -295,7 +295,7 @@ class InteractRules(Rules):
     # --- the user's moves
 
     def _answered(self, move: Move) -> Reply:
-        """Filter the user's answer through the leak guard, and give the turn back to the system."""
+        """Filter the user's answer through the leak guard, and return the turn to the system."""
         question, self._pending = self._pending, None
         guard = None if self.replaying else self.leak_guard
         heard = filter_answer(self.task, self._phase, question or "", move, guard)

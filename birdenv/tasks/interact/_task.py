@@ -73,7 +73,7 @@ class PublicTask:
         high_level: True if the request is phrased in general terms; None if the file does not specify it.
         difficulty: the difficulty in the file, or `unknown`.
         candidates: SQL statements that agents can choose from, in file order. Because they are not shuffled,
-            the position of the right statement in the file must vary.
+            the position of the correct statement in the file must vary.
     """
 
     index: int

@@ -68,14 +68,14 @@ def find_task_file(folder: Path) -> Path:
         InputError: the folder contains no task file, or more than one.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
+        raise InputError(f"{folder}: no such directory; specify the benchmark's database folder")
     found = [folder / name for name in TASK_FILES if exists(folder / name)]
     if not found:
         names = ", ".join(TASK_FILES)
-        raise InputError(f"{folder} has no task file ({names}); give the file itself ({_TO_PLAY})")
+        raise InputError(f"{folder} has no task file ({names}); specify the file itself ({_TO_PLAY})")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
-        raise InputError(f"{folder} has several task files ({names}); give one of them ({_TO_PLAY})")
+        raise InputError(f"{folder} has several task files ({names}); specify one of them ({_TO_PLAY})")
     return found[0]
 
 
@@ -176,7 +176,7 @@ class InteractSettings(SqlSettings):
         if value != "plain" and profile is not None and not profile.conversation:
             raise SettingError(
                 "user_style",
-                f" {value!r} needs the 'strict' profile, because the other profiles follow published rules",
+                f" {value!r} requires the 'strict' profile, because other profiles follow published rules",
             )
         return value
 
@@ -186,7 +186,7 @@ class InteractSettings(SqlSettings):
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
             raise SettingError(
                 "fail_doubtful",
-                " needs the 'strict' profile, because the other profiles grade by published rules",
+                " requires the 'strict' profile, because other profiles grade by published rules",
             )
         return value
 
@@ -269,7 +269,7 @@ def load_interact(
     Args:
         settings: the settings of the game.
         rules: the class of the game's rules.
-        idle: the fields that the game adds to the record of an episode that never began.
+        idle: the fields that the game adds to the record if an episode never began.
         **more: additional keyword arguments for `rules`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The user's seat: what the user knows, and the filter for the user's answers."""
+"""The user's seat: the user's brief, and the filter for the user's answers."""
 
 from __future__ import annotations
 

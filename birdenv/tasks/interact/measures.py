@@ -1,7 +1,7 @@
 """The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-They are the success rates in both phases before and after debugging, the mean reward, the effort per episode,
-the types of answers from the user, and the published score for all tasks.
+The measures are the success rates in both phases before and after debugging, the mean reward, the effort per
+episode, the types of answers from the user, and the published score for all tasks.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
 
 
 def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float | None]:
-    """Return a function that returns 1 for the record of an episode that passed a phase, and otherwise 0.
+    """Return a function that maps an episode's record to 1 if the episode passed a phase, and otherwise to 0.
 
     For phase 2, the function returns None if the task has no follow-up that can be graded.
     """
@@ -215,7 +215,7 @@ _PLACES: Final = [(phase, attempt) for phase in (1, 2) for attempt in ("first", 
 
 
 def _c_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return the details of c-Interact: the mean numbers of questions in the episodes that were played."""
+    """Return the details for c-Interact: the mean number of questions of each kind in the played episodes."""
     played = [run for run in records if "example" in run]
     asked = _mean([run["questions"] for run in played])
     allowed = _mean([run["max_questions"] for run in played])

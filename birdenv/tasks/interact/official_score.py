@@ -238,7 +238,7 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Return the mean numbers of asked, allowed and free questions per episode, as text."""
+    """Describe how many questions were asked, allowed and free per episode, on average."""
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""

@@ -52,7 +52,7 @@ class Profile:
         setup: the task's `preprocess_sql` and `clean_up_sqls` are run. Otherwise, they are ignored.
         conversation: the user remembers the conversation and may ask what a question means. The first
             questions that the user does not understand are free.
-        tells_left: every answer states how many questions are left.
+        tells_left: every answer states how many questions remain.
         first_line: when a language model plays the user and classifies a question, only the first line of its
             output counts. If the model returns no answer, the user says that they do not understand.
         grading: the rules for grading submissions.

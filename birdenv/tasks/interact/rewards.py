@@ -1,7 +1,7 @@
 """The reward for each phase and attempt (BIRD-Interact §5.1), and the schemes that divide it.
 
 A scheme can charge for the system's questions, and for the annotated ambiguities that the user's answers
-explain. Which ambiguities an answer explains depends only on its words, so a replay gives the same rewards.
+explain. Which ambiguities an answer explains depends only on its words, so a replay earns the same rewards.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ _SHARED: Final = RewardScheme()
 def told_points(brief: Brief, text: str) -> set[str]:
     """Return the SQL snippet of each annotated ambiguity that an answer explains.
 
-    An answer explains an ambiguity if it contains most of the words in the snippet's meaning, not counting
-    words that also occur in the request.
+    An answer explains an ambiguity if it contains most of the words in the snippet's description, ignoring
+    words that also appear in the request.
     """
     from birdenv.users.sql_in_words import read_aloud
 

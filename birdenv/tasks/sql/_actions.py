@@ -113,8 +113,7 @@ class SqlMove(dict[str, Any]):
     "text": ...}`.
 
     Attributes:
-        trace: an explanation of the move for the private record (see `birdenv.Move`); None if there is no
-            explanation.
+        trace: an explanation of the move for the private record (see `birdenv.Move`), or None.
     """
 
     trace: Any = None

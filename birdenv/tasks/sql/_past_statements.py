@@ -1,4 +1,4 @@
-"""The statements that may have changed an episode's database, kept to restore the database if it is lost."""
+"""Record the statements that may have changed an episode's database, to restore it if it is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 
 
 class PastStatements:
-    """The statements in an episode that must run again to restore its database.
+    """The statements in an episode that must be rerun to restore its database.
 
     Statements are recorded only after the episode has a private copy of the database. Before that, they
     cannot have changed anything.
@@ -46,13 +46,13 @@ class PastStatements:
             self._past.append(None)
 
     def clear(self) -> None:
-        """Forget all recorded statements, because the episode continues with a fresh database."""
+        """Discard all recorded statements, because the episode continues with a fresh database."""
         self._past.clear()
 
     def run_again(
         self, execute: Callable[[str], object], set_aside: Callable[[], None] = lambda: None
     ) -> None:
-        """Run the recorded statements again to restore the database. Their results are ignored.
+        """Rerun the recorded statements to restore the database. Their results are ignored.
 
         Args:
             execute: a function that runs one statement.

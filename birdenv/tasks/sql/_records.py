@@ -78,7 +78,7 @@ def read_defects(path: Path) -> Defects:
     """Read a list of defective tasks, and return the reasons (possibly none) for each instance id.
 
     Raises:
-        InputError: the file cannot be read, or a record has no instance id or its reasons are not texts.
+        InputError: the file cannot be read, or a record has no instance id or its reasons are not strings.
     """
     found: dict[str, Sequence[str]] = {}
     if not read_text(path).strip():
@@ -88,7 +88,9 @@ def read_defects(path: Path) -> Defects:
         if not isinstance(name, str):
             raise InputError(f"{path}: record {number}: the field `instance_id` must be text")
         if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
-            raise InputError(f"{path}: record {number} ({name}): the field `reasons` must be a list of texts")
+            raise InputError(
+                f"{path}: record {number} ({name}): the field `reasons` must be a list of strings"
+            )
         found[name] = reasons
     return found
 
@@ -108,7 +110,7 @@ def parsed(model: type[M], record: Mapping[str, Any], where: str) -> M:
         where: the position of the record, for error messages.
 
     Raises:
-        InputError: a field is missing or wrong; the message names the position and the first such field.
+        InputError: a field is missing or invalid; the message names the position and the first such field.
     """
     try:
         return model.model_validate(record)

@@ -13,13 +13,13 @@ from typing import Final
 from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 
 SHOWN_ROWS = 100
-"""The maximum number of rows that a text shows."""
+"""The maximum number of rows to show."""
 FETCHED_ROWS = 1_000
-"""The maximum number of rows that are fetched and counted. For more rows, a text says 'more than 1000'."""
+"""The maximum number of rows to fetch and count. For more rows, the text says 'more than 1000'."""
 SHOWN_CHARACTERS = 200
-"""The maximum number of characters that a text shows of one value."""
+"""The maximum number of characters to show of a single value."""
 SHOWN_TEXT = 20_000
-"""The maximum number of characters in the text of a result."""
+"""The maximum number of characters to show of a result."""
 
 _NUMBERS: Final = frozenset({int, float})
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
@@ -40,7 +40,7 @@ def result_text(result: Result) -> str:
 
 
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
-    """Return the text of as many rows as fit into `room` characters, and the number of these rows."""
+    """Return as many rows as fit into `room` characters, as text, and how many rows were included."""
     lines = [""]
     for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
@@ -87,7 +87,7 @@ def _count_line(result: QueryResult, shown: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return a text value, with quotes and escapes if necessary, and cut if it is too long."""
+    """Return a string value, with quotes and escapes if necessary, and cut if it is too long."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
@@ -110,7 +110,7 @@ def escaped(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Return True if a text contains no backslashes and no unprintable characters."""
+    """Return True if the text contains no backslashes and no unprintable characters."""
     if text.isascii():  # a fast path: `isprintable` takes four times as long
         return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
     return text.isprintable() and "\\" not in text

@@ -94,14 +94,14 @@ class SqlSettings(Settings):
     fail_doubtful: bool = Field(
         False,
         description="Fail submissions that pass but read no table, or leave a different state from the "
-        "gold's. In c-Interact and a-Interact, this needs the profile strict.",
+        "gold's. In c-Interact and a-Interact, this requires the strict profile.",
     )
 
     @field_validator("databases", "instances", mode="before")
     @classmethod
     def _are_lists(cls, value: Any, info: Any) -> Any:
         if isinstance(value, str):
-            raise SettingError(info.field_name, f" must be a list of names, got the text {value!r}")
+            raise SettingError(info.field_name, f" must be a list of names, got the string {value!r}")
         return None if value is None else tuple(value)
 
     @field_validator("today")
@@ -110,7 +110,7 @@ class SqlSettings(Settings):
         try:
             return None if value is None else date.fromisoformat(value).isoformat()
         except ValueError:
-            raise SettingError("today", f" must be a day such as 2025-02-19, got {value!r}") from None
+            raise SettingError("today", f" must be a date such as 2025-02-19, got {value!r}") from None
 
     @property
     def limits(self) -> Limits:

@@ -1,4 +1,4 @@
-"""The text and panels for people who take part in an SQL game."""
+"""The text and panels that people see when they take part in an SQL game."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ASKING_WORDS: Final = SeatWords(
         ("SQL submitted for evaluation.", "Your SQL was submitted."),
     ),
 )
-"""The texts for a person in the system's seat, who asks questions and writes SQL."""
+"""The labels and messages for a person in the system's seat, who asks questions and writes SQL."""
 
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
@@ -50,7 +50,7 @@ ANSWERING_WORDS: Final = SeatWords(
     {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
-"""The texts for a person in the user's seat, who answers questions."""
+"""The labels and messages for a person in the user's seat, who answers questions."""
 
 _CREATE: Final = re.compile(r"^\s*CREATE\s+TABLE\b", re.IGNORECASE | re.MULTILINE)
 _NAME: Final = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)

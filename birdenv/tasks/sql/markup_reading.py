@@ -120,7 +120,7 @@ def fence_of(dialect: str) -> str:
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
     """Return the SQL in a model's output.
 
-    The result is the first of these that exists:
+    The result is the first item in this list that exists:
 
     * a code block marked as SQL in the dialect (an unclosed block extends to the end of the output)
     * a code block marked as SQL in a different dialect

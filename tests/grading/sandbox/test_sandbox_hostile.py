@@ -24,12 +24,12 @@ ENDLESS_SQL = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) S
 EVERY_DESCRIPTOR = INTERPRETER + "for number in range(3, 4096):\n    try: {}\n    except OSError: pass\n"
 
 HOSTILE = {
-    "an endless loop": ("while True: pass", "limit", "uses more than 1 s of processor time"),
-    "an endless call": ("sum(range(10**18))", "limit", "uses more than 1 s of processor time"),
+    "an endless loop": ("while True: pass", "limit", "uses more than 1 s of CPU time"),
+    "an endless call": ("sum(range(10**18))", "limit", "uses more than 1 s of CPU time"),
     "a catastrophic regex": (
         "re.match('(a+)+$', 'a' * 60 + 'b')",
         "limit",
-        "uses more than 1 s of processor time",
+        "uses more than 1 s of CPU time",
     ),
     "an allocation of 1 GB": ("bytearray(2**30)", "limit", "runs out of memory"),
     "memory piece by piece": (
@@ -56,12 +56,12 @@ HOSTILE = {
     ),
     "SystemExit": ("raise SystemExit(0)", "process", "ends its process (SystemExit)"),
     "KeyboardInterrupt": ("raise KeyboardInterrupt", "process", "raises KeyboardInterrupt"),
-    "sys.exit": ("import sys\nsys.exit()", "harness", "imports sys, which is not offered to tests"),
-    "os": ("import os", "harness", "imports os, which is not offered to tests"),
-    "socket": ("import socket", "harness", "imports socket, which is not offered to tests"),
-    "subprocess": ("import subprocess", "harness", "imports subprocess, which is not offered to tests"),
-    "ctypes": ("__import__('ctypes')", "harness", "imports ctypes, which is not offered to tests"),
-    "psycopg2": ("import psycopg2", "harness", "imports psycopg2, which is not offered to tests"),
+    "sys.exit": ("import sys\nsys.exit()", "harness", "imports sys, which is not available to tests"),
+    "os": ("import os", "harness", "imports os, which is not available to tests"),
+    "socket": ("import socket", "harness", "imports socket, which is not available to tests"),
+    "subprocess": ("import subprocess", "harness", "imports subprocess, which is not available to tests"),
+    "ctypes": ("__import__('ctypes')", "harness", "imports ctypes, which is not available to tests"),
+    "psycopg2": ("import psycopg2", "harness", "imports psycopg2, which is not available to tests"),
     "an import behind the guard": (
         "re.enum.sys.modules['importlib'].import_module('sqlite3')",
         "harness",
@@ -70,10 +70,10 @@ HOSTILE = {
     "a fork bomb": (
         INTERPRETER + "while True: os.fork()",
         "harness",
-        "uses os.fork, which is not offered to tests",
+        "uses os.fork, which is not available to tests",
     ),
-    "a file": ("open('/etc/passwd')", "harness", "uses open, which is not offered to tests"),
-    "the connection as a file": ("open(3, 'wb')", "harness", "uses open, which is not offered to tests"),
+    "a file": ("open('/etc/passwd')", "harness", "uses open, which is not available to tests"),
+    "the connection as a file": ("open(3, 'wb')", "harness", "uses open, which is not available to tests"),
     "closing the connection": (
         EVERY_DESCRIPTOR.format("os.close(number)"),
         "process",
@@ -87,17 +87,17 @@ HOSTILE = {
     "nonsense on the connection": (
         EVERY_DESCRIPTOR.format("os.write(number, b'nonsense' * 9)"),
         "process",
-        "sends its owner a message that is not a request",
+        "sends its parent a message that is not a request",
     ),
     "JSON of another shape": (
         EVERY_DESCRIPTOR.format("os.write(number, bytes([9] + 7 * [0]) + b'[\"query\"]')"),
         "process",
-        "sends its owner a message that is not a request",
+        "sends its parent a message that is not a request",
     ),
     "a deep message": (
         EVERY_DESCRIPTOR.format("os.write(number, (90000).to_bytes(8, 'little') + b'[' * 90000)"),
         "process",
-        "sends its owner a message that is not a request",
+        "sends its parent a message that is not a request",
     ),
     "a message without its end": (
         EVERY_DESCRIPTOR.format("os.write(number, bytes([9] + 7 * [0]))") + "os._exit(5)",
@@ -124,7 +124,7 @@ HOSTILE = {
     "a cursor": (
         "conn.cursor()",
         "harness",
-        "uses conn.cursor, which is not offered to tests; use execute_queries",
+        "uses conn.cursor, which is not available to tests; use execute_queries",
     ),
     "code that does not compile": (
         "eval('1 +')",
@@ -171,8 +171,8 @@ def test_hostile(source: SqliteSource, body: str, cause: str, reason: str) -> No
 
 def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSource) -> None:
     for line, reason in (
-        ("import os", "imports os, which is not offered to tests"),
-        ("open('/etc/passwd')", "uses open, which is not offered to tests"),
+        ("import os", "imports os, which is not available to tests"),
+        ("open('/etc/passwd')", "uses open, which is not available to tests"),
     ):
         report = run(source, f"{line}\n{case('pass')}")
         assert (report.status, report.reason) == ("test_error", f"test case 1: {reason}")

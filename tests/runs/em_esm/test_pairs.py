@@ -109,8 +109,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ('{"idx": 0, "gold_sql": "SELECT 1"}', "record 1: the field `predicted_sql` must be text"),
-        ('{"predicted_sql": "SELECT 1"}', "record 1: the field `gold_sql` must be text"),
-        ('{"gold_sql": ["SELECT 1", "SELECT 2"], "predicted_sql": ""}', "the field `gold_sql`.*list of one"),
+        ('{"predicted_sql": "SELECT 1"}', "record 1: the field `gold_sql` must be a string"),
+        ('{"gold_sql": ["SELECT 1", "SELECT 2"], "predicted_sql": ""}', "`gold_sql`.*list containing one"),
         ('{"gold_sql": "SELECT 1", "predicted_sql": 1}', "the field `predicted_sql`"),
         ('{"gold_sql": "SELECT 1", "predicted_sql": "", "db_id": 3}', "`db_id`"),
         ('{"gold_sql": "SELECT 1", "predicted_s', "not JSON"),

@@ -322,5 +322,5 @@ def test_records_that_do_not_belong_together(tmp_path: Path) -> None:
     record = json.loads(lines[0])
     record["attempts"] = record["attempts"][:1]
     directory.file("runs").write_text("\n".join([json.dumps(record), *lines[1:]]) + "\n")
-    with pytest.raises(InputError, match="right: these are not the records of a c-Interact episode"):
+    with pytest.raises(InputError, match="right: these are not c-Interact episode records"):
         write_official_files(directory, made)

@@ -258,8 +258,8 @@ def test_a_path_that_makes_the_evaluator_take_everything_for_follow_ups(tmp_path
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[1, 2]", "line 2 is not the record of a task"),
-        ('{"status": "success"}', "line 2 is not the record of a task"),
+        ("[1, 2]", "line 2 is not a task record"),
+        ('{"status": "success"}', "line 2 is not a task record"),
         ('{"instance_id": "db_2"}', r"line 2 \(db_2\): the field `status`"),
         ('{"instance_id": "db_2", "status": true}', r"line 2 \(db_2\): the field `status`"),
         ('{"instance_id": "db_2", "sta', "line 2 is not JSON"),
@@ -284,7 +284,7 @@ def test_what_is_no_results_folder(tmp_path: Path) -> None:
         score_official(tmp_path)
     stage(tmp_path, 0, [row("db_1", True)])
     adk(tmp_path, [])
-    with pytest.raises(InputError, match="give that file"):
+    with pytest.raises(InputError, match="specify that file"):
         score_official(tmp_path)
 
 
@@ -362,5 +362,5 @@ def test_a_damaged_file_of_the_service(tmp_path: Path, text: str, message: str) 
 def test_several_files_of_the_service(tmp_path: Path) -> None:
     adk(tmp_path, [served("db_1", True, True, 1.0)])
     adk(tmp_path, [served("db_1", True, True, 1.0)], mode="a-interact")
-    with pytest.raises(InputError, match=r"eval_a-interact.json and eval_c-interact.json; give one"):
+    with pytest.raises(InputError, match=r"eval_a-interact.json and eval_c-interact.json; specify one"):
         score_official(tmp_path)

@@ -125,7 +125,7 @@ def test_where_nobody_knows_how_it_goes_on(found: Regrade) -> None:
 
 def test_what_is_printed_and_kept(found: Regrade) -> None:
     text = regrade_text(found)
-    assert "a-interact, graded again (played under strict)" in text
+    assert "a-interact, regraded (played under strict)" in text
     assert "Phase 1                      7/12  58.3 %" in text and "first try" not in text
     assert "broken           phase 1 attempt 2 as played: passed; strict: passed; adk: " in text
     record = regrade_record(found)
@@ -192,7 +192,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
         if change == {"attempts": []}:
             assert regrade_interact(run, [PROFILES["adk"]]).submissions == 0
         else:
-            with pytest.raises(InputError, match="right: this is not the record of a BIRD-Interact episode"):
+            with pytest.raises(InputError, match="right: this is not a BIRD-Interact episode record"):
                 regrade_interact(run, [PROFILES["adk"]])
 
 

@@ -214,8 +214,8 @@ def damaged(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("record", "config", "says"),
     [
-        (damaged(ex="yes"), {}, "the record of a is damaged: a figure is not a number"),
-        (damaged(ex=None), {}, "a figure is not a number"),
+        (damaged(ex="yes"), {}, "the record of a is damaged: a value is not a number"),
+        (damaged(ex=None), {}, "a value is not a number"),
         (damaged(ex=7), {}, "not between 0 and 1"),
         (damaged(ex=float("nan")), {}, "not between 0 and 1"),
         (damaged(db_id=5), {}, "must be text"),
