@@ -1,4 +1,4 @@
-"""Adapters for training and evaluation frameworks. Each module needs the extra of the same name.
+"""Adapters for training and evaluation frameworks. Each module requires the extra of the same name.
 
 * `inspect`: tasks, solver and scorer for Inspect (`inspect eval birdenv/c_interact`).
 * `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can also use.
@@ -28,7 +28,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "trl rollout_func": frozenset(),
     "verifiers": frozenset(),
 }
-"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that each framework handles by itself."""
+"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that each framework handles itself."""
 
 
 def missing(extra: str, error: ImportError) -> ImportError:

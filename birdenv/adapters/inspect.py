@@ -6,7 +6,7 @@
 `-T` sets a setting of the game. The user is `rule` unless `-T user=...` names a different player. With `-T
 user=role`, birdenv's user `llm` is played by the model with the model role `user` in Inspect. If the
 infrastructure or the user fails, the sample has an error: Inspect excludes it from the scores, and `inspect
-eval-retry` plays it again.
+eval-retry` retries it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ except ImportError as error:
 
 
 def _role_models() -> FunctionModels:
-    """Return models for the user's seat that Inspect calls while the thread of the episode waits."""
+    """Return models for the user's seat that Inspect calls while the episode's thread waits."""
     user, loop = model.get_model(role="user"), asyncio.get_running_loop()
 
     async def generate(body: Any) -> dict[str, Any]:

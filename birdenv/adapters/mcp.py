@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 def make_server(episodes: Episodes) -> Any:
-    """Return an MCP server for these episodes. It works with every transport in the MCP SDK."""
+    """Return an MCP server for the given episodes. It works with every transport in the MCP SDK."""
 
     def find(context: Any) -> Episode:
         return episodes.find({} if context.request is None else context.request.headers)

@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Format the field `checked` of a place as `address checked on DAY` or `address not checked`."""
+    """Format a place's field `checked` as `address checked on DAY` or `address not checked`."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -84,9 +84,9 @@ class Published(_Record):
         task_files: the possible names of the task file.
         next: the command that plays the benchmark after the download.
         dumps: the site with the PostgreSQL dumps; None if there are no dumps.
-        ground_truth: the subject line of the e-mail with which to request the ground truth from the authors;
+        ground_truth: the subject line of an e-mail that asks the authors for the ground truth;
             None if the ground truth is public.
-        seen: the digests of the files with which birdenv was tested, keyed by file name.
+        seen: the digests of the files that birdenv was tested with, keyed by file name.
     """
 
     title: str
@@ -311,7 +311,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Return lines of text that say which files of a download are known, and what to do next."""
+    """Return lines that say which files are the tested editions, and what to do next."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):

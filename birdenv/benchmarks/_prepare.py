@@ -1,7 +1,7 @@
 """Merge the ground truth that authors send by e-mail into public task files, and report problems.
 
-Unlike in the authors' own script (BIRD-Interact `combine_public_with_gt.py`), ids have to match, and no
-record is dropped silently.
+Unlike the authors' own script (BIRD-Interact `combine_public_with_gt.py`), `merge_files` requires ids to
+match, and drops no record silently.
 
 The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. Both editions
 have 500 rows, in the same order up to row 483. The 2024 edition contains questions 137 and 138 twice and

@@ -33,7 +33,7 @@ _FAILS: Final = {
     "test_error": "does not pass its own test cases",
     "wrong_result": "does not pass its own grading",
 }
-"""The texts in lists of defects, by the status of the grade. For any other status, the gold does not run."""
+"""The descriptions of defects, keyed by grade status. For any other status, the gold does not run."""
 
 Progress = Callable[[str], object]
 OracleTasks = Literal["all", "present", "none"]
@@ -227,7 +227,7 @@ class _Oracle:
 
 
 class _Checker:
-    """The checks for which the databases are needed."""
+    """The checks that need the databases."""
 
     def __init__(self, folder: Path, source: DatabaseSource) -> None:
         self._source = source
@@ -237,7 +237,7 @@ class _Checker:
     def doubts(self, record: TaskRecord, index: int) -> Iterator[str]:
         """Yield warnings about clean-up statements that fail even after the task's own gold.
 
-        Nothing else reports these errors, because errors of the clean-up are ignored.
+        Nothing else reports these errors, because grading ignores them.
         """
         task = self._task(record, index)
         private = task.private

@@ -53,7 +53,7 @@ def doctor(
     source = SqliteSource(db_dir or demo_folder())
     names = source.names()
     if not names:
-        raise InputError(f"{source.root} contains no database")
+        raise InputError(f"{source.root} contains no databases")
     path = max((source.path(name) for name in names), key=lambda path: path.stat().st_size)
     health = examine(path)
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"

@@ -107,11 +107,11 @@ def pair_database(
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
-        raise InputError("--dsn refers to a PostgreSQL server: leave it out, or give --dialect postgres")
+        raise InputError("--dsn refers to a PostgreSQL server: leave it out, or use --dialect postgres")
     if dialect is None and dsn is not None and db is not None:
         raise InputError(
-            "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the --db folder on the --dsn "
-            "server, give --dialect postgres"
+            "specify --dsn (PostgreSQL) or --db (SQLite), not both; to load the --db folder on the --dsn "
+            "server, use --dialect postgres"
         )
     chosen = dialect or ("sqlite" if dsn is None else "postgres")
     if dsn is not None and db is None:
@@ -119,7 +119,7 @@ def pair_database(
     if db is None:
         if rules.esm:
             raise InputError(
-                "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
+                "ESM runs the queries: specify --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
                 "postgres), or leave ESM out with --no-esm"
             )
         return PairDatabase(None, chosen, "", "")
@@ -185,7 +185,7 @@ def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
         InputError: there is no such folder, or both `run` and `run_dir` are given.
     """
     if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir mean the same: give {run} or {run_dir}, not both")
+        raise InputError(f"RUN and --run-dir mean the same: specify {run} or {run_dir}, not both")
     if (named := run or run_dir) is not None:
         return pairs_folder(named)
     found = newest_run(runs_root, holds_pairs)
@@ -239,8 +239,8 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Time limit in seconds for a query, including its rows. A query that exceeds the limit runs "
-            "again by itself, with twice the limit.",
+            help="Time limit in seconds for a query, including its rows. A query that exceeds the limit is "
+            "retried on its own, with twice the limit.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[

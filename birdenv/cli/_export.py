@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from birdenv.runs.export import ExportedEpisode, ExportFormat
 
 FORMATS: Final = "birdenv.export_formats"
-"""The group of entry points of further formats: functions that take the file to write, the folders and the
+"""The entry-point group for additional formats. The functions take the file to write, the folders and the
 minimum reward, and return a line that says what was written."""
 
 
@@ -103,22 +103,22 @@ def export(
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, cast("ExportFormat", known), min_reward))
     if not rows:
-        raise InputError(f"{counted(len(episodes), 'episode')} give no rows: {_why_none(episodes, form)}")
+        raise InputError(f"{counted(len(episodes), 'episode')} yield no rows: {_why_none(episodes, form)}")
     write_records(output, rows)
     print(f"{counted(len(rows), 'row')} of {counted(len(episodes), 'episode')}: {output}")
 
 
 def _why_none(episodes: Sequence[ExportedEpisode], form: str) -> str:
-    """Return the reason why no row was made from episodes, and what to do about it."""
+    """Return the reason why no rows were made from episodes, and what to do about it."""
     if not episodes:
-        return "no episode was graded"
+        return "no episodes were graded"
     if form != "preference":
         return "no episode earned enough; --format rl exports all episodes"
     rewards: dict[str, list[float]] = {}
     for episode in episodes:
         rewards.setdefault(episode.task, []).append(episode.reward)
     if all(len(earned) == 1 for earned in rewards.values()):
-        return "a pair needs two episodes of one task: play with --repeats, or give more runs"
+        return "a pair needs two episodes of one task: play with --repeats, or specify more runs"
     if all(len(set(earned)) == 1 for earned in rewards.values()):
         return "all episodes of each task earned the same reward, and a pair needs different rewards"
     return "no pair earned enough and has episodes that differ after the same prompt"

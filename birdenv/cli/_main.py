@@ -61,14 +61,14 @@ _LISTED: Final = {
         "score-official": ("_score:score_official", "Score official c-Interact result files."),
         "evaluate": ("_evaluate:app", "Score the pairs of a run by EM and ESM."),
         "inspect": ("_evaluate:app", "Show what went wrong in an evaluation."),
-        "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
+        "regrade": ("_regrade:regrade", "Regrade the submissions of a stored run."),
         "self-check": (
             "benchmarks._self_check:self_check",
             "Check that each gold query passes its own grading.",
         ),
     },
     "Look": {
-        "summary": ("_summary:summary", "Show a run's figures with 95 % intervals."),
+        "summary": ("_summary:summary", "Show a run's metrics with 95% confidence intervals."),
         "show": ("_show:show", "Show an episode of a run: dialogue, SQL, rows, verdict."),
         "report": ("_report:report", "Write one HTML file about a run, or about two side by side."),
         "view": ("_report:view", "Serve live pages about the runs in a folder."),

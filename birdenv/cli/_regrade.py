@@ -1,4 +1,4 @@
-"""`birdenv regrade`: grade the submissions of a stored run again, without playing."""
+"""`birdenv regrade`: regrade the submissions of a stored run without replaying it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def regrade(
         int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to grade at the same time.")
     ] = 1,
 ) -> None:
-    """Grade the submissions of a stored run again.
+    """Regrade the submissions of a stored run.
 
     For c-Interact and a-Interact, grades under the rules of several profiles side by side, and lists the
     submissions on which the profiles differ. For BIRD, grades by EX (execution accuracy), and by EX with the
@@ -61,7 +61,7 @@ def regrade(
     Nothing is played; only the recorded submissions are graded. If a verdict changes, the agent might have
     acted differently afterwards. The output says where that matters.
 
-    The figures are written to regraded.json.
+    The results are written to regraded.json.
 
     Example: birdenv regrade results/asks-first+rule-c-interact/latest --profile strict --profile shell
     """
@@ -103,5 +103,5 @@ def regrade(
         print(visible(bird_regrade_text(found, reasons=reasons)), end="")
     else:
         raise InputError(
-            f"{run}: runs of {game!r} cannot be graded again; only runs of bird, {', '.join(_PROFILES)} can"
+            f"{run}: runs of {game!r} cannot be regraded; only runs of bird, {', '.join(_PROFILES)} can"
         )

@@ -24,9 +24,9 @@ def report(
 ) -> None:
     """Write one HTML file about a run, or about two side by side.
 
-    The page shows the figures with their intervals, all episodes to sort and filter, and each dialogue with
-    its SQL, the first rows, and how the result differs from the gold result. The page works offline, so you
-    can send it by e-mail.
+    The page shows the metrics with their confidence intervals, a list of all episodes that you can sort and
+    filter, and each dialogue with its SQL, the first rows, and how the result differs from the gold result.
+    The page works offline, so you can send it by e-mail.
 
     Without --private, the page contains no gold data, only the numbers of rows and cells that differ.
 
@@ -41,7 +41,7 @@ def report(
         runs = [stack.enter_context(RunEpisodes(path, private=private)) for path in paths]
         if len({each.run.game for each in runs}) > 1:
             raise InputError(
-                f"the runs are of different games, {runs[0].run.game} and {runs[1].run.game}: give two "
+                f"the runs are of different games, {runs[0].run.game} and {runs[1].run.game}: specify two "
                 "runs of the same game"
             )
         write_text(output, "".join(offline_page(runs)))
@@ -58,9 +58,9 @@ def view(
 ) -> None:
     """Serve live pages about the runs in a folder.
 
-    The list shows the progress of each run, its first figure with the interval, and the cost so far. Tick two
-    runs to see them side by side. The server accepts requests only from this machine, and only at the address
-    that contains the token.
+    The list shows the progress of each run, its main metric with the confidence interval, and the cost so
+    far. Tick two runs to see them side by side. The server accepts requests only from this machine, and only
+    at the address that contains the token.
 
     Example: birdenv view results
     """

@@ -216,7 +216,7 @@ def score_official(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also write the figures to this file (JSON).")
+        Path | None, typer.Option("--out", help="Also write the results to this file (JSON).")
     ] = None,
     grade: Annotated[
         bool,

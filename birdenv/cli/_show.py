@@ -43,7 +43,7 @@ def show(
 ) -> None:
     """Show an episode of a run: dialogue, SQL, rows, verdict.
 
-    Runs the submissions again to show their results and how these differ from the gold result. Without
+    Re-runs the submissions to show their results and how they differ from the gold result. Without
     --private, only the numbers of rows and cells that differ are shown.
 
     Example: birdenv show results/asks-first+rule-c-interact library_2

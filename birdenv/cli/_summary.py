@@ -34,7 +34,7 @@ def runs(
 ) -> None:
     """List the runs in a folder, oldest first.
 
-    Each line shows the folder, the game, the players, the number of finished episodes, the first figure, and
+    Each line shows the folder, the game, the players, the number of finished episodes, the main metric, and
     the settings that differ from the defaults.
 
     Example: birdenv runs results
@@ -42,7 +42,9 @@ def runs(
     with file_errors(root):
         found = {path.resolve() for path in root.glob("**/run-*/config.json")}
     if not found:
-        raise InputError(f"{root} contains no run; commands that play write runs to results/, or to --output")
+        raise InputError(
+            f"{root} contains no runs; commands that play write runs to results/, or to --output"
+        )
     lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
     short = [list(line[:-1]) for line in lines if len(line) > 2]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
@@ -74,7 +76,7 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Return the cells of the line about a run: the folder and the figures, or the folder and the error."""
+    """Return the cells of the line about a run: the folder and the metrics, or the folder and the error."""
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
@@ -147,7 +149,10 @@ def blame(
 
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", help="Also plot the figures to this file, FILE.png or FILE.svg (extra `report`)."),
+    typer.Option(
+        "--plot",
+        help="Also plot the metrics to this file, FILE.png or FILE.svg. Requires the `report` extra.",
+    ),
 ]
 
 
@@ -172,13 +177,13 @@ def compare(
 ) -> None:
     """Compare runs on the same tasks.
 
-    Compares each run with the first run, task by task. Shows the figures of both runs, the difference with
-    its 95% interval, and the p value.
+    Compares each run with the first run, task by task. Shows the metrics of both runs, the difference with
+    its 95% confidence interval, and the p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
     if len(runs) < 2:
-        raise InputError("give at least two runs to compare; for one run, use birdenv summary")
+        raise InputError("specify at least two runs to compare; for one run, use birdenv summary")
     _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
     picture = None if plot is None else draw(made, plot.suffix[1:].lower())
@@ -209,32 +214,32 @@ def summary(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="Break the figures down by groups, separated by commas: difficulty,database."
+            "--by", help="Break the metrics down by groups, separated by commas: difficulty,database."
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show everything: all figures, breakdowns, statuses and notes.")
+        bool, typer.Option("--all", help="Show everything: all metrics, breakdowns, statuses and notes.")
     ] = False,
     reference: Annotated[
         bool,
-        typer.Option("--reference", help="Print the figures as the reference implementation prints them."),
+        typer.Option("--reference", help="Print the metrics in the format of the reference implementation."),
     ] = False,
     as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
-    """Show a run's figures with 95 % intervals.
+    """Show a run's metrics with 95% confidence intervals.
 
-    Shows what was played, the main figures, the cost, and which command to try next. For an unfinished run,
-    the figures cover the finished episodes.
+    Shows what was played, the main metrics, the cost, and which command to try next. For an unfinished run,
+    the metrics cover the finished episodes.
 
-    Intervals over tasks say how much a figure could change with other tasks; intervals over databases say
+    Intervals over tasks say how much a metric could change with other tasks; intervals over databases say
     how much it could change with other databases.
 
     Example: birdenv summary results/asks-first-bird
     """
     _check_plot(plot)
     if (by is not None) + everything + reference + as_json > 1:
-        raise InputError("give only one of --by, --all, --reference and --json")
+        raise InputError("use only one of --by, --all, --reference and --json")
     made = report(read_run(run))
     picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     if as_json:

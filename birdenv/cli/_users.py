@@ -64,7 +64,7 @@ def evaluate(
     questions: Annotated[
         Path | None, typer.Option("--questions", help="File of questions; default: the demo's.")
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
+    worst: Annotated[int, typer.Option("--worst", min=0, help="Number of incorrect answers to print.")] = 12,
     times: Annotated[
         int,
         typer.Option(
@@ -72,7 +72,7 @@ def evaluate(
         ),
     ] = 1,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures by class to this file.")
+        Path | None, typer.Option("--json", help="Also write the results by class to this file.")
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
@@ -89,7 +89,7 @@ def evaluate(
     with make_game("c-interact", data_dir=folder, user=user) as arena:
         there = [question for question in asked if question.instance_id in arena.ids]
         if not there:
-            raise InputError(f"{file} contains no question about a task in this game")
+            raise InputError(f"{file} contains no questions about tasks in this game")
         if len(there) < len(asked):
             print(f"{len(asked) - len(there)} questions are about other tasks and are left out")
 
@@ -153,7 +153,7 @@ def leak(
 
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
-    """Save the figures of a user that is not part of birdenv, so that run summaries can show them."""
+    """Save the metrics of a user that is not part of birdenv, so that run summaries can show them."""
     file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
-        print(f"Figures: {file} (summaries of runs with this user show them)")
+        print(f"Metrics: {file} (summaries of runs with this user show them)")

@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 
 GROUP: Final = "birdenv.commands"
-"""The group of entry points through which other packages add commands. `birdenv --help` imports the modules
+"""The entry-point group through which other packages add commands. `birdenv --help` imports the modules
 that they name, so these should only hold `Command` objects and leave the functions to other modules."""
 
 

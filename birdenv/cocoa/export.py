@@ -20,7 +20,7 @@ def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | N
             all dialogues.
 
     Raises:
-        InputError: there is no dialogue to write.
+        InputError: there are no dialogues to write.
     """
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
     if not found:

@@ -9,7 +9,7 @@ from birdenv.errors import InputError
 
 _STATEMENTS_TIME = 4.0  # a script, or reading a state, gets this many times the seconds of one statement
 WALL_TIME: Final = 4.0
-"""The wall-clock limit of a statement, as a multiple of its limit on processor time."""
+"""The wall-clock limit of a statement, as a multiple of its limit on CPU time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """Return the total CPU time for several statements in seconds: four times `seconds`."""
+        """Return the CPU time, in seconds, that several statements may use in total: four times `seconds`."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
@@ -57,5 +57,5 @@ class Limits:
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """Return the total wall-clock limit for several statements in seconds."""
+        """Return the wall-clock time, in seconds, that several statements may use in total."""
         return WALL_TIME * self.seconds_in_all

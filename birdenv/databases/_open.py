@@ -114,7 +114,7 @@ def open_source(
         dumps = dump_places(source.root)
         if dumps and not source.names():
             raise InputError(
-                f"{folder} contains no SQLite database, but {dumps[0]} contains PostgreSQL dumps: use "
+                f"{folder} contains no SQLite databases, but {dumps[0]} contains PostgreSQL dumps: use "
                 "--dialect postgres (in Python, dialect='postgres')"
             )
         return source

@@ -155,7 +155,7 @@ class ResultCache:
                 self._size -= forgotten
 
     def _after_fork(self) -> None:
-        """Replace the lock, which a thread of the parent may have held."""
+        """Replace the lock, which a thread in the parent process may have held."""
         self._lock = threading.Lock()
 
 

@@ -70,7 +70,7 @@ def _own_temporary_directory() -> Path:
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{path} belongs to somebody else, or others can write to it")
+        raise PermissionError(f"{path} belongs to a different user, or other users can write to it")
     return path
 
 

@@ -2,7 +2,8 @@
 
 * `Rules` decide what each move in a game does; `Seat`, `Action` and `Field` declare the roles in a game and
   their possible moves.
-* `Dialogue` passes the moves of one episode to the rules and logs them; `replay` plays a log again.
+* `Dialogue` passes the moves of one episode to the rules and logs them; `replay` restores a dialogue from its
+  log.
 * `Player`, `View` and `Move` are the protocol between a dialogue and the players in its seats.
 * `Game`, `TaskList` and `Settings` describe a registered game; `make_game` returns an `Arena`, which starts
   episodes of the game.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_THREADS: Final = 256
-"""The most moves that are played at once. Threads mostly wait for a model or a database, so many are fine."""
+"""The maximum number of concurrent moves. Threads mostly wait for a model or a database, so many are fine."""
 
 
 @cache

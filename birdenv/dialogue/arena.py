@@ -61,7 +61,7 @@ def _let_go(loaded: _Loaded) -> None:
 
 
 def _forget() -> None:
-    """Forget, in a forked child process, the tasks that the parent loaded and will close."""
+    """In a forked child process, forget the tasks that the parent process loaded and will close."""
     global _lock
     _lock = threading.RLock()
     _loaded.clear()
@@ -223,7 +223,7 @@ class Arena:
             dialogue: the dialogue to create players for.
             instance_id: the id of the dialogue's task.
             seed: the seed of the players' random generators.
-            repeat: the index of the repetition of the task, from 0.
+            repeat: the zero-based index of the repetition of the task.
             but: the index of a seat that gets no player because the caller plays it.
             models: the language models of the run.
         """

@@ -294,7 +294,7 @@ def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(items: Sequence[Any]) -> Mapping[str, Any]:
-    """Join the texts and the tool calls of an output in one message, without the reasoning."""
+    """Join the text and the tool calls in an output into one message, excluding the reasoning."""
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
     for item in items:

@@ -132,11 +132,11 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, oldest first, except the first `after` events."""
+        """Return the events that a seat has seen, oldest first, skipping the first `after` events."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the text of all messages to a seat, except those in the first `after` events that it saw.
+        """Return the text of all messages to a seat, skipping the first `after` events that it saw.
 
         The second value is the sender of the last message.
         """
@@ -252,7 +252,7 @@ class Dialogue:
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
     """Return the recorded events as one seat saw them, each with its index in the log.
 
-    The events are not played again, so no SQL runs.
+    The events are not replayed, so no SQL runs.
     """
     seen = []
     for place, event in enumerate(events):
@@ -325,14 +325,14 @@ def replay(
     before: Callable[[Dialogue, Event], None] | None = None,
     noted: Sequence[Any] = (),
 ) -> Dialogue:
-    """Play recorded events again, and return the dialogue in its final state.
+    """Replay recorded events, and return the dialogue in its final state.
 
     Args:
         rules: new rules for the same task, before any moves.
         events: the recorded events. Events that are not moves are skipped.
         before: a function that is called before each event, with the dialogue so far and the event.
         noted: the value of `Rules.noted` that was recorded after each event. If an event has no such value,
-            its SQL runs again.
+            its SQL is re-run.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)

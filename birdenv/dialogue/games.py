@@ -63,7 +63,7 @@ class TaskList:
 
     Attributes:
         ids: the ids of the tasks to play, in file order.
-        notes: sentences for people, for example about tasks that were left out.
+        notes: sentences to show to people, for example about tasks that were left out.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:

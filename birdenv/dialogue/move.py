@@ -17,7 +17,7 @@ DECORATIVE: Final = frozenset({"join", "leave", "typing", "eval"})
 names for its own actions."""
 
 UNKNOWN: Final = "unknown"
-"""The name that the log gives to a move whose action is one of `DECORATIVE` or has too long a name."""
+"""The name that the log gives to an action that is one of `DECORATIVE`, or whose name is too long."""
 
 
 class Event(NamedTuple):

@@ -25,10 +25,9 @@ class ActionWords:
         hint: one sentence that says what the action is for.
         place: the part of the page that offers the action. By default, natural language goes to the text box
             and code to the editor, and other actions have a separate button.
-        done: the text that reports the action in the conversation. If the action has a text, the report
-            follows the person's name ("ran this SQL"). Otherwise, the report is a separate line, and
-            `{field}` stands for the value of a field. People who must not see the value read only the part
-            before the colon.
+        done: the text that reports the action in the conversation. If the action has text, the report follows
+            the person's name ("ran this SQL"). Otherwise, the report is a separate line, and `{field}` stands
+            for the value of a field. People who must not see the value read only the part before the colon.
         fields: the labels of the action's fields, keyed by name.
         question: the question that the person must confirm before the action; empty if the action needs no
             confirmation, because it can be undone or repeated.
@@ -123,4 +122,4 @@ def table_panel(title: str, records: list[dict[str, Any]], action: str = "") -> 
 
 
 NO_WORDS: Final = SeatWords()
-"""The default texts of a seat: pages show the names of actions and senders as they are in the game."""
+"""The default text for a seat: pages show the names of actions and senders as they are in the game."""

@@ -195,9 +195,9 @@ def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return copies of an episode's records with the field `repeat`, the number of the episode.
+    """Return copies of an episode's records with the field `repeat`, the zero-based index of the repetition.
 
-    Episodes of the same task are numbered from 0. The number is also appended to the id of the transcript.
+    The index is also appended to the id of the transcript.
     """
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
@@ -249,7 +249,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """Return the records of an episode. Durations are apart, so that the other records are reproducible."""
+    """Return the records of an episode. Durations are kept separate, so the others are reproducible."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

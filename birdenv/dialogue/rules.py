@@ -48,12 +48,12 @@ class Rules(ABC):
         rewards: the reward that each seat has earned so far.
         status: why the episode is over, such as `completed`; empty while the episode is running.
         truncated: True if the episode was ended by a limit that is not part of the protocol.
-        replaying: True while recorded moves are played again. Recorded answers are not filtered again.
+        replaying: True while recorded moves are replayed. Recorded answers are not filtered a second time.
         noted: the JSON value that a database or grader returned for the last move; None if the move used
             neither. This value can reveal more than the reply, so no seat may see it. The runner stores it
             for a later replay, and then resets it to None.
-        recalled: the stored `noted` value for the move that is being replayed, which saves running its SQL
-            again; None if there is no stored value.
+        recalled: the stored `noted` value for the move that is being replayed, which saves re-running its
+            SQL; None if there is no stored value.
     """
 
     seats: tuple[Seat, ...]

@@ -16,13 +16,13 @@ from birdenv.dialogue.move import DECORATIVE
 from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16
-"""The default limit for the number of characters in a text field. A move with a longer text is refused."""
+"""The default limit for the number of characters in a text field. A move with longer text is refused."""
 
 CUT: Final = "cut"
-"""The key of the object `{"cut": length}`, which replaces a text in the log that is too long."""
+"""The key of the object `{"cut": length}`, which replaces text that is too long for the log."""
 
 SEPARATOR: Final = "|"
-"""The separator between the fields of an action, in formats that write all fields as one text."""
+"""The separator between the fields of an action, in formats that write all fields as one string."""
 
 Fault: TypeAlias = Literal["unknown", "illegal", "malformed", "too_long", "empty"]
 """The reason why a move is refused: its action does not exist or is not possible, or its data is invalid."""
@@ -42,9 +42,9 @@ class Field:
             `low` to `high`, or one of the choices listed in the seat's view (`item`).
         low: the minimum permitted number.
         high: the maximum permitted number.
-        max_length: the maximum number of characters in a text.
+        max_length: the maximum number of characters in text.
         optional: True if the argument can be missing (null).
-        empty: True if a text can be blank.
+        empty: True if text can be blank.
         about: one sentence for tool descriptions; by default, a description of the permitted values.
     """
 
@@ -147,7 +147,7 @@ class Action:
 
     @cached_property
     def is_text(self) -> bool:
-        """Return True if the data of the action is a single text."""
+        """Return True if the action has only one field, which holds text."""
         return len(self.fields) == 1 and self.fields[0].is_text
 
     @cached_property

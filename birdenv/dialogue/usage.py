@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, Final, Protocol, runtime_checkable
 
 _MOST: Final = 2**53
-"""The largest possible figure or sum. Not every JSON reader can represent larger numbers exactly."""
+"""The maximum value of a number or a sum. Not every JSON reader can represent larger numbers exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Usage:
             kinds = int | float if name == "cost_usd" else int
             is_number = isinstance(value, kinds) and not isinstance(value, bool)
             if value is not None and not (is_number and 0 <= value <= _MOST and isfinite(value)):
-                raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None (not known)")
+                raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None if unknown")
 
     def __add__(self, other: Usage) -> Usage:
-        """Return the sum of two usages. A figure that is unknown in one of them counts as 0."""
+        """Return the sum of two usages. A number that is unknown in one of them counts as 0."""
         sums = {}
         for name, mine in asdict(self).items():
             known = [value for value in (mine, getattr(other, name)) if value is not None]

@@ -19,7 +19,7 @@ from birdenv.processes.process import ChildProcess, Death, SideChannel
 from birdenv.runs.jobs import Job, JobResult, Work
 
 MOST_BYTES: Final = 2**30
-"""The maximum size of a message from a worker in bytes. A worker that sends a larger message is ended."""
+"""The maximum size of a message from a worker in bytes. A worker that exceeds it is terminated."""
 
 
 class Processes:
@@ -82,7 +82,7 @@ class _Process:
 
 
 def main(owner: Owner) -> None:
-    """Run a worker: open the work that the owner sends, and play jobs, with a thread for each connection."""
+    """Run a worker: open the work that the parent sends, and play jobs, with a thread for each connection."""
     worker = _Opened()
     if not owner.serve_once(worker.open):
         return

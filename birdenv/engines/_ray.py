@@ -58,7 +58,7 @@ class RayCluster:
             import ray
         except ImportError as error:
             raise InputError(
-                f"--engine ray needs the extra `ray` (pip install 'birdenv[ray]'): {error}"
+                f"--engine ray requires the `ray` extra (pip install 'birdenv[ray]'): {error}"
             ) from None
         self._ray: Any = ray
         self._parallel = parallel

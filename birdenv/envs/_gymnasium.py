@@ -22,7 +22,7 @@ from birdenv.errors import InfrastructureError, InputError
 class RenderModeError(InputError, TypeError):
     """Raised for an unknown render mode.
 
-    It is a `TypeError`, so that Stable-Baselines3 tries again without a render mode."""
+    It is a `TypeError`, so that Stable-Baselines3 retries without a render mode."""
 
 
 def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | None:
@@ -222,7 +222,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the agent's seat has seen, without the first `after` events."""
+        """Return the events that the agent's seat has seen, skipping the first `after` events."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:

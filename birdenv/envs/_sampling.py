@@ -114,7 +114,7 @@ class Sampler:
         index, ids = given["index"], self._arena.ids
         if len(given) > 1:
             other = next(name for name in given if name != "index")
-            raise InputError(f"give either {other} or index as a reset option, not both")
+            raise InputError(f"specify either {other} or index as a reset option, not both")
         return ids[checked_index(index, len(ids))]
 
 

@@ -19,10 +19,10 @@ from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 
 INSTRUCTION_LENGTH: Final = 2**18
-"""The maximum number of characters in an instruction. The maximum for other texts is `MAX_TEXT`."""
+"""The maximum number of characters in an instruction. The maximum for other strings is `MAX_TEXT`."""
 
 _MASKS_AT_ONCE: Final = 16
-"""The number of masks that are made at once. Making single arrays takes five times as long after SQL ran."""
+"""The number of masks that are made at once. Single arrays take five times as long after SQL has run."""
 
 _move = partial(tuple.__new__, Move)  # needs all fields; takes half the time of `Move(...)`
 

@@ -26,7 +26,7 @@ from gymnasium.wrappers.utils import create_zero_array
 
 T = TypeVar("T")
 SHARED_BYTES = 2**20
-"""The maximum size in bytes of a text in shared memory, for each environment."""
+"""The maximum size in bytes of a string in shared memory, for each environment."""
 
 _LENGTH_BYTES = 8
 _LONGEST_CHARACTER = 4  # bytes in UTF-8
@@ -130,7 +130,7 @@ def _write(space: SpaceAsText[T], index: int, value: T, shared_memory: Any) -> N
     written = space.encode(value).encode("utf-8", "surrogatepass")
     if len(written) > space.shared_bytes:
         raise ValueError(
-            f"a text of {len(written)} bytes does not fit into the {space.shared_bytes} bytes of shared"
+            f"a string of {len(written)} bytes does not fit into the {space.shared_bytes} bytes of shared"
             " memory that AsyncVectorEnv reserves; make the vector environment with shared_memory=False"
         )
     row = _rows(space, shared_memory)[index]

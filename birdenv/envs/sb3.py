@@ -1,6 +1,6 @@
 """Candidate environments as a Stable-Baselines3 `VecEnv`.
 
-This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
+This module requires the `rl` extra (`pip install 'birdenv[rl]'`).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class CandidatesVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return the batch's value of an attribute, repeated for each episode."""
+        """Return the batch's value for an attribute, repeated for each episode."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:

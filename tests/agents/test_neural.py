@@ -371,7 +371,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     both = ("--player", f"neural:{path}", "--player", "rulebased")
     told = tmp_path / "figures.json"
     ran = birdenv("test-player", DEAL, *both, "--data", data, "--selfplay", 2, "--json", told)
-    assert f"neural:{path} takes " in ran.err and " ms of processor time (99th percentile: " in ran.err, ran
+    assert f"neural:{path} takes " in ran.err and " ms of CPU time (99th percentile: " in ran.err, ran
     assert ran.code == 0 and "| player | word perplexity | own word perplexity | selection" in ran.out, ran
     (of_neural, of_rules) = json.loads(told.read_text())["players"]
     assert of_neural["moves"]["word_perplexity"]["value"] > 1
@@ -380,8 +380,8 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     for arguments, why in (
         ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
         (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
-        ((*train_it, "--reinforce", 4), "only work together: give both"),
-        ((*train_it, "--from", path), "only work together: give both"),
+        ((*train_it, "--reinforce", 4), "only work together: specify both"),
+        ((*train_it, "--from", path), "only work together: specify both"),
         (
             ("train-player", DEAL, "--reinforce", 4, "--from", path),
             "--kind 'learned' is unknown; known: neural",

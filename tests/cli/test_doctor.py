@@ -74,7 +74,7 @@ def _missing(name: str) -> str:
 
 def test_doctor_without_databases(birdenv: Callable[..., Any], tmp_path: Path) -> None:
     done = birdenv("doctor", tmp_path)
-    assert (done.code, done.err) == (2, f"Error: {tmp_path} contains no database\n")
+    assert (done.code, done.err) == (2, f"Error: {tmp_path} contains no databases\n")
 
 
 @pytest.fixture
@@ -109,8 +109,8 @@ def test_doctor_names_the_extra(
     monkeypatch.delenv("BIRDENV_DSN", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert postgres_line(birdenv("doctor")) == (
-        f"PostgreSQL (--dialect postgres): birdenv's embedded server, PostgreSQL {version} from the extra "
-        "`postgres`"
+        f"PostgreSQL (--dialect postgres): birdenv's embedded server, PostgreSQL {version} from the "
+        "`postgres` extra"
     )
     assert not list(tmp_path.glob("birdenv/postgres-*"))
 

@@ -128,7 +128,7 @@ def test_pairs_without_a_database_and_a_dialect_without_one(
     birdenv: Command, postgres_dsn: str, demo: Path, run_dir: Path
 ) -> None:
     ran = birdenv("evaluate", "--run-dir", run_dir, "--dialect", "postgres")
-    assert ran.code == 2 and "give --dsn (PostgreSQL) or --db" in ran.err
+    assert ran.code == 2 and "specify --dsn (PostgreSQL) or --db" in ran.err
     write_records(run_dir / "pairs.jsonl", [{"gold_sql": "SELECT 1", "predicted_sql": "SELECT 1"}])
     ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--dialect", "postgres")
     assert ran.code == 2 and "--dsn, without --db" in ran.err

@@ -133,7 +133,7 @@ def test_a_task_file_alone_has_its_databases_beside_it(birdenv: Command, demo: P
 def test_runs_are_listed(birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ran = birdenv("runs")
-    assert ran.code == 2 and "results contains no run" in ran.err
+    assert ran.code == 2 and "results contains no runs" in ran.err
     assert birdenv("c-interact", "--agent", "oracle", "-n", "2").code == 0
     assert birdenv("c-interact", "--agent", "oracle", "-n", "1", "--user-style", "terse").code == 0
     assert birdenv("bird", "--agent", "oracle", "-n", "2").code == 0

@@ -110,7 +110,7 @@ def test_pairs_are_of_tasks_played_once(birdenv: Command, tmp_path: Path) -> Non
 def test_unusable_arguments(birdenv: Command, runs: Path) -> None:
     refused(birdenv("summary", runs), "is not a run")
     refused(birdenv("summary", runs / "a", "--by", "colour"), "--by 'colour'", "difficulty, database")
-    refused(birdenv("summary", runs / "a", "--all", "--json"), "give only one of --by, --all")
+    refused(birdenv("summary", runs / "a", "--all", "--json"), "use only one of --by, --all")
     refused(birdenv("summary", runs / "a", "--plot", runs / "plot.pdf"), ".png")
     refused(
         birdenv("summary", runs / "a", "--plot", runs / "a" / "latest" / "runs.jsonl" / "x.png"), "written"

@@ -132,7 +132,7 @@ def test_a_run_is_resumed_with_an_option_of_its_game(birdenv: Any, tmp_path: Pat
     resumed = birdenv("play", "--resume", tmp_path / "run", "--limit", "1")
     assert resumed.code == 0, resumed.err
     refused = birdenv("play", "--limit", "1", "bargain")
-    assert (refused.code, "give the game before --limit" in refused.err) == (2, True), refused
+    assert (refused.code, "specify the game before --limit" in refused.err) == (2, True), refused
 
 
 def test_a_person_at_the_terminal_reads_the_guide(

@@ -140,7 +140,7 @@ def test_analyze_export_and_training_take_the_lines(tmp_path: Path, birdenv: Com
     ran = birdenv(*train, "--without", tmp_path / "test.txt")
     assert ran.code == 0 and "Trained on 1 dialogues" in ran.out, ran
     ran = birdenv(*train, "--without", path)
-    assert ran.code == 2 and "no dialogue is left to train on" in ran.err, ran
+    assert ran.code == 2 and "no dialogues are left to train on" in ran.err, ran
 
 
 @pytest.mark.real_tasks

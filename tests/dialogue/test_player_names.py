@@ -33,7 +33,7 @@ def test_an_unknown_player_is_told_the_players_of_the_game(
 ) -> None:
     for group, kind, known in ((AGENTS, "agent", agents), (USERS, "user", users)):
         told = ", ".join(sorted(known | EVERYWHERE))
-        with pytest.raises(InputError, match=f"known {kind}s of {game}: {told.replace('+', '.')}; or give"):
+        with pytest.raises(InputError, match=f"known {kind}s of {game}: {told.replace('+', '.')}; or use"):
             PlayerSpec("nobody", group, game).check()
 
 

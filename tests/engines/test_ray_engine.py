@@ -162,7 +162,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
         "birdenv.run_episodes('bird', 'random', limit=1, engine='ray')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
-    assert "needs the extra `ray`" in done.stderr
+    assert "requires the `ray` extra" in done.stderr
 
 
 def test_a_cluster_of_another_version(cluster: Any, tmp_path: Path) -> None:

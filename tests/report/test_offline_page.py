@@ -130,7 +130,7 @@ def test_absent_databases_are_said(birdenv: Command, failed: Path, tmp_path: Pat
 def test_runs_that_cannot_be_shown_are_refused(birdenv: Command, run: Path, tmp_path: Path) -> None:
     bird = played(birdenv, tmp_path / "b", "bird", "--agent", "never-asks", "-n", "2")
     page = tmp_path / "page.html"
-    assert "give two runs of the same game" in birdenv("report", run, bird, "-o", page).err
+    assert "specify two runs of the same game" in birdenv("report", run, bird, "-o", page).err
     (tmp_path / "empty").mkdir()
     assert birdenv("report", tmp_path / "empty", "-o", page).code == 2
     write(run, "runs", [])

@@ -91,7 +91,7 @@ class Checker:
         return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
-        """Return the reward of an agent that submits these statements one after another."""
+        """Return the reward of an agent that submits the statements in order."""
         rules = CInteractRules(task, self._source, self._grader)
         dialogue = Dialogue(rules)
         for sql in sqls:
@@ -101,11 +101,11 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Describe what is wrong with the simulated user's answers in a family; return "" if all are right.
+        """Describe what is wrong with the simulated user's answers in a family; return "" if all are correct.
 
-        The term of each ambiguous point must be in the request. In every task, the user must tell the meaning
-        if asked about the term, and if asked about at least one phrase of the request that shares a word with
-        it.
+        The term of each ambiguous point must be in the request. In every task, the user must explain the
+        meaning when asked about the term, and when asked about at least one phrase in the request that shares
+        a word with the term.
         """
         request = tasks[0].public.question
         points = [task.private.brief.ambiguities for task in tasks]
@@ -144,7 +144,7 @@ class Checker:
             sql = f"SELECT {quantity.sql} FROM {entity.table} {entity.alias}"
             known = [row[0] for row in self._rows(sql) if row[0] is not None]
             if len({type(value) is str for value in known}) > 1:
-                raise InputError(f"{entity.plural}: the values of {name} mix texts and numbers")
+                raise InputError(f"{entity.plural}: the values of {name} mix strings and numbers")
             found[name] = sorted(known)
         return found
 

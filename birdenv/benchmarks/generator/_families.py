@@ -305,7 +305,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw one of the known values other than the minimum and the maximum; return None if there are none."""
+    """Draw a known value that is neither the minimum nor the maximum; return None if there is none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

@@ -27,7 +27,7 @@ NEW_FORMS_FILE: Final = "new_forms.jsonl"
 """The file with the same tasks, worded in sentence forms that do not occur in the task file."""
 
 _OPENED: Final = (0, 1, 2, 3, 2)
-"""The numbers of ambiguous points in successive families."""
+"""How many ambiguous points successive families have."""
 _MANAGEMENT: Final = 0.1  # the share of Management families
 _TRIES: Final = 400  # the number of draws for one family
 _TRAIN, _DEV = 0.8, 0.1  # shares of the families; the others are for testing

@@ -1,6 +1,6 @@
 """Word requests in several sentence forms, some of which are held out for testing.
 
-A request is a sentence that expresses ambiguous points by vague words, and everything else in full. Many
+A request is a sentence that uses vague words for ambiguous points, and states everything else in full. Many
 requests also contain remarks that ask for nothing, so that not every unfamiliar word is ambiguous.
 """
 

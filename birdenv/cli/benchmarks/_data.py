@@ -161,9 +161,9 @@ def fetch(
 ) -> None:
     """Fetch a public benchmark from its authors' site, and print what to do next.
 
-    Needs the extra `fetch`. Data sets on the Hugging Face Hub are fetched with the Hub's own library, which
-    resumes an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a previously downloaded
-    file into FOLDER, or into FOLDER/postgre_table_dumps for BIRD-Interact's PostgreSQL dumps.
+    Requires the `fetch` extra. Data sets on the Hugging Face Hub are fetched with the Hub's own library,
+    which resumes an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a previously
+    downloaded file into FOLDER, or into FOLDER/postgre_table_dumps for BIRD-Interact's PostgreSQL dumps.
     """
     benchmark = published().get(name)
     if benchmark is None:
@@ -211,7 +211,7 @@ def merge(
 
     OUT is written only if every check passes; otherwise the exit code is 1. Databases are optional: an oracle
     runs the gold on the databases beside PUBLIC or in --dir, and the report says how many tasks were skipped
-    because their database was not found. `birdenv data verify` tries all tasks.
+    because their database was not found. `birdenv data verify` checks all tasks.
     """
     _own_file("OUT", out, public, ground_truth)
     _own_file("--report", report, public, ground_truth, out)
@@ -290,7 +290,7 @@ def _verify(
     today: str | None = None,
 ) -> PreparationReport:
     if folder is not None and not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; give the database folder with --dir")
+        raise InputError(f"{folder}: no such directory; specify the database folder with --dir")
     source = None
     if folder is not None and oracle != "none":
         source = databases_in(folder, dialect, dsn)

@@ -60,13 +60,13 @@ def status(dsn: Dsn = None) -> None:
         if found:
             _print_templates(found)
         else:
-            print("No database is loaded. Next: birdenv db load FOLDER")
+            print("No databases are loaded. Next: birdenv db load FOLDER")
         beside = leftovers(server)
     if beside:
         print(f"\nIn addition to the loaded databases, birdenv has {_counted(beside)} there:")
         for each in beside:
             print(f"  {each.kind:<10}  {each.name}" + (f"  {each.size / 1e6:.1f} MB" if each.size else ""))
-        print("`birdenv db clean` removes the ones that no running process uses.")
+        print("`birdenv db clean` removes those that no running process is using.")
 
 
 def _print_templates(found: Mapping[str, Template]) -> None:
@@ -81,17 +81,17 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """Return the numbers of databases and roles in words, such as `2 databases, 1 role`."""
+    """Return how many databases and roles there are, such as `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
 
 @app.command()
 def clean(dsn: Dsn = None) -> None:
-    """Remove birdenv's databases and roles that no running process uses. Loaded databases are kept.
+    """Remove birdenv's databases and roles that no running process is using. Loaded databases are kept.
 
     This includes the leftovers of killed processes, and the copies that runs share. The next run that needs a
-    copy creates it again.
+    copy re-creates it.
     """
     from birdenv.databases.postgres import leftovers, remove_leftovers
 
@@ -122,7 +122,7 @@ def stop(
         bool, typer.Option("--force", help="Stop it even if other processes are using it.")
     ] = False,
 ) -> None:
-    """Stop birdenv's own server, which starts again when a command needs it. Loaded databases are kept."""
+    """Stop birdenv's own server, which restarts when a command needs it. Loaded databases are kept."""
     print("Stopped." if _own().stop(force) else "The server was not running.")
 
 
@@ -194,7 +194,7 @@ def verify(
     with _server(dsn) as server:
         found = templates(server)
         if not found:
-            raise InputError(f"no database is loaded at {server.shown}: run `birdenv db load` first")
+            raise InputError(f"no databases are loaded at {server.shown}: run `birdenv db load` first")
         problems: list[str] = []
         for name in _chosen(list(found), names):
             problems += _verify(server, name, found[name], rows.get(name))
@@ -221,7 +221,7 @@ def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
     source = SqliteSource(path)
     names = source.names()
     if not names:
-        raise InputError(f"{path} contains no database: expected <db>/<db>.sqlite")
+        raise InputError(f"{path} contains no databases: expected <db>/<db>.sqlite")
 
     return {
         name: lambda server, name=name, **rest: load_from_sqlite(server, source, name, **rest)
@@ -267,7 +267,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """Print and return which databases are missing, and how the set differs from the authors' figures."""
+    """Print and return which databases are missing, and how the set differs from the authors' counts."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were requested
@@ -301,7 +301,7 @@ def _own() -> Cluster:
     from birdenv.databases.postgres import DSN_VARIABLE, Cluster
 
     if os.environ.get(DSN_VARIABLE):
-        raise InputError(f"{DSN_VARIABLE} refers to another server, which birdenv does not start or stop")
+        raise InputError(f"{DSN_VARIABLE} refers to a different server, which birdenv does not start or stop")
     return Cluster()
 
 

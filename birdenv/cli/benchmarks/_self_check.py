@@ -48,7 +48,7 @@ def self_check(
 
     No system can pass a task whose gold query fails here. Also lists gold queries that are poor references:
     they are slow, return nothing, read the clock or random numbers (their text says so, or two runs differ),
-    or have a LIMIT that cuts through a tie, so that other answers are equally right.
+    or have a LIMIT that cuts through a tie, so that other answers are equally correct.
 
     The exit code is 0 if all gold queries pass, 1 if a gold query fails, and 2 if the data cannot be read.
 

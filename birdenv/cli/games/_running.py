@@ -45,7 +45,7 @@ LOST = 3
 """Exit code of a run in which the machine, a server or an endpoint ended an episode."""
 
 VOID = 1
-"""Exit code of a run that says nothing about the agent: all episodes broke off, or it never answered."""
+"""Exit code of a run that says nothing about the agent: no episode was completed, or it never answered."""
 
 
 def load_game(name: str, chosen: Choices, agent: str | None = None) -> Arena:

@@ -44,7 +44,7 @@ def play(
     """Play any game, including your own as module:GAME.
 
     There is an option for each setting of the game, and for the player of each other seat, named after the
-    seat. `birdenv play c-interact --help` lists these options. To give a list, write a,b,c or repeat the
+    seat. `birdenv play c-interact --help` lists these options. To pass a list, write a,b,c or repeat the
     option. `bird`, `c-interact` and `a-interact` are shorthands.
 
     Example: birdenv play c-interact --agent oracle --limit 2

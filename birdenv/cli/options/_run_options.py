@@ -130,7 +130,7 @@ def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
 
 
 _NOT_KEPT: Final = frozenset({"resume", "verbose"})
-"""Options that only concern one call of a command."""
+"""Options that apply only to a single call of a command."""
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,11 +199,11 @@ def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> No
     if models.user_prompts and not any(map(_takes_prompts, others)):
         raise InputError("--user-prompts has no effect here: it replaces the prompts of --user llm:MODEL")
     if (models.user_model or models.user_base_url) and not is_model:
-        raise InputError("--user-model and --user-base-url have no effect here: give --user llm:MODEL")
+        raise InputError("--user-model and --user-base-url have no effect here: use --user llm:MODEL")
     if models != ModelSettings() and not (is_model or _is_model(agent)):
         raise InputError(
             "no player is a language model, so options of models (such as --model, --base-url, --replay) "
-            "have no effect: give --agent llm:MODEL or --user llm:MODEL"
+            "have no effect: use --agent llm:MODEL or --user llm:MODEL"
         )
 
 

@@ -132,7 +132,7 @@ class SettingsCommand(TyperCommand):
             args = [*before.get("further", ()), *args]  # from versions that did not know the game's settings
         if self._game is None and isinstance(name, str):
             if name.startswith("-"):
-                raise InputError(f"give the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
+                raise InputError(f"specify the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
             self._add_game(find_game(name))
         self._check_own_seat(args)
         aliases = self._aliases()

@@ -54,7 +54,7 @@ class Lexicon:
         self._target = _number_at(kb, "personal", "Target") or self._listed
 
     def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
-        """Replace all known values and all prices in a text with slots.
+        """Replace all known values and all prices in text with slots.
 
         A value becomes the name of its attribute, such as `{Company}`. A price becomes `{own}` or `{theirs}`
         if it is close to the last price that the seat or the partner named. A price between these two prices
@@ -90,7 +90,7 @@ class Lexicon:
         return self._listed > 0 and _LEAST * self._listed <= number <= _MOST * self._listed
 
     def price_in(self, text: str) -> float | None:
-        """Return the last number in a text that is a plausible price, or None if the text names no price."""
+        """Return the last plausible price in text, or None if there is none."""
         if not self._listed:
             return None
         bare = text if self._pattern is None else self._pattern.sub(" ", text)
@@ -98,9 +98,9 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return a pair (attribute, value) for each known value in a text, and a pair for the last price.
+        """Return an (attribute, value) pair for each known value in the text, and one for the last price.
 
-        In the pair for the price, the attribute is `price`.
+        The attribute in the pair for the last price mentioned is `price`.
         """
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
@@ -111,10 +111,10 @@ class Lexicon:
         return self._pattern.findall(text) if self._pattern is not None else []
 
     def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
-        """Fill the slots in a text, or return None if there is no value for a slot.
+        """Fill the slots in text, or return None if there is no value for a slot.
 
         Args:
-            text: a text with slots.
+            text: text with slots.
             said: everything that the partner has said, in lower case. Values that occur in it are preferred.
             rng: the random generator that chooses among equally good values.
             prices: the most recent prices named in the dialogue.

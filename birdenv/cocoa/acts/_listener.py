@@ -54,7 +54,7 @@ def intent_of(sentence: str) -> str:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Return up to eight distinct parts (see `Act`) of a text with slots, sorted."""
+    """Return up to eight distinct parts (see `Act`) of text with slots, sorted."""
     found = {part for sentence in _SENTENCE.split(text) if sentence.strip() for part in _parts(sentence)}
     return tuple(sorted(found)[:_MOST_PARTS])
 
@@ -81,7 +81,7 @@ class Listener:
 
     Args:
         view: the seat's first view.
-        game: the game. If it is None, every text counts as natural language, even SQL.
+        game: the game. If it is None, all text counts as natural language, even SQL.
 
     Attributes:
         lexicon: the values that the seat knows.

@@ -156,7 +156,7 @@ class DialogueTokens:
         return not number.isdecimal() or number in self._numbers
 
     def _filled(self, slot: str) -> str | None:
-        """Return the text that fills a slot at this moment, or None if there is no such text."""
+        """Return the text that fills a slot now, or None if nothing does."""
         if slot == COUNT:
             asked = {self._values[each] for each in self._asked}
             fits = sum(not asked.isdisjoint(map(str, choice.values())) for choice in self._choices)
@@ -190,7 +190,7 @@ class DialogueTokens:
     def shares(self, made: Sequence[str]) -> list[list[str]]:
         """Return all divisions of the things that can complete the move `made`, each as a list of tokens.
 
-        A division has one token for each kind of thing, which gives the number that the seat takes. If the
+        A division has one token for each kind of thing, which is the number that the seat takes. If the
         move's action does not divide things, the result is empty.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
@@ -240,5 +240,5 @@ def _kinds(view: View, is_public: bool) -> dict[str, Mapping[str, Any]]:
 
 
 def _stepped(text: str) -> str:
-    """Return a text whose price slots are rounded to whole steps."""
+    """Return text with its price slots rounded to whole steps."""
     return _SHARE.sub(lambda share: f"{{{share[1]}{round(float(share[2]) * _STEPS) / _STEPS:.2f}}}", text)

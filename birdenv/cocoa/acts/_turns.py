@@ -30,7 +30,7 @@ class Transcripts:
     """Recorded dialogues from one game. Iterating over them yields the list of turns in each dialogue.
 
     In CoCoA's games, each recorded dialogue contains its scenario. In other games, the task is looked up by
-    id, and the recorded SQL is executed again.
+    id, and the recorded SQL is re-run.
 
     Attributes:
         game: the game.
@@ -68,7 +68,7 @@ class Transcripts:
                 self.arena.close()
                 raise InputError(
                     f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
-                    f"{game.name} has no such task: give the settings of the dialogue's run or study"
+                    f"{game.name} has no such task: specify the settings of the dialogue's run or study"
                 )
 
     def __enter__(self) -> Transcripts:
@@ -132,7 +132,7 @@ def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
     if example.scenario is None:
         raise InputError(
             f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
-            "give the scenario file with --scenarios"
+            "specify the scenario file with --scenarios"
         )
     return example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"})
 

@@ -50,8 +50,8 @@ def read_dialogues(
         further: additional settings, which override the settings of a run or a study.
 
     Raises:
-        InputError: no path was given, a path cannot be read or belongs to a different game, or there is no
-            finished dialogue.
+        InputError: no path was given, a path cannot be read or belongs to a different game, or there are no
+            finished dialogues.
     """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
@@ -72,7 +72,7 @@ def read_dialogues(
         else:
             found += read_examples(path, known)
     if not found:
-        raise InputError(f"{paths[0]} contains no finished dialogue")
+        raise InputError(f"{paths[0]} contains no finished dialogues")
     return found, settings | further
 
 

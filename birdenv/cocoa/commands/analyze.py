@@ -17,9 +17,8 @@ from birdenv.files import check_writable, write_text
 from birdenv.plugins import load_plugin, plugins
 
 RATINGS: Final = "birdenv.ratings"
-"""The group of entry points to functions that find the ratings of dialogues.
-
-They get the dialogues, their sources and the files of ratings, and return `Rated`.
+"""The entry-point group for functions that find ratings of dialogues. They take the dialogues, their sources
+and the rating files, and return `Rated`.
 """
 
 
@@ -53,7 +52,7 @@ def analyze(
         check_writable(html)
     dialogues = [each for path in sources for each in read_dialogues(path)]
     if not dialogues:
-        raise InputError(f"{sources[0]} contains no finished dialogue")
+        raise InputError(f"{sources[0]} contains no finished dialogues")
     made = analyse(dialogues, _rated(dialogues, sources, ratings or ()))
     print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
     if html is not None:

@@ -126,7 +126,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the figures of self-play. The players swap seats if each of them can take every seat."""
+    """Return the results of self-play. The players swap seats if each of them can take every seat."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -185,7 +185,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Return a figure as text, or an empty string if the figure is not defined."""
+    """Return a result as text, or an empty string if it is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):

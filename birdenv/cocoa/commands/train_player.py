@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from birdenv.cocoa.files import ExampleRecord
 
 TRAINERS: Final = "birdenv.trainers"
-"""Entry points of functions that train a player: they take transcripts, the file to write, a seed, and a
-function that receives the share of the work that is done."""
+"""The entry-point group for functions that train a player. They take transcripts, the file to write, a seed,
+and a function that receives the completed share of the work."""
 
 REINFORCERS: Final = "birdenv.reinforcers"
-"""Entry points of functions that improve a trained player: they take a game, the player's file, the file to
-write, a seed, a function for the progress, the number of dialogues, and the game's settings."""
+"""The entry-point group for functions that improve a trained player. They take a game, the player's file, the
+file to write, a seed, a function for the progress, the number of dialogues, and the game's settings."""
 
 
 def train_player(
@@ -82,7 +82,7 @@ def train_player(
 
     The trained player can take any seat: birdenv selfplay GAME --players learned:FILE rulebased, or a study
     of `birdenv web`. If dialogues do not contain their tasks (text-to-SQL), they are replayed with the
-    settings of their run or study; give additional settings as --name value.
+    settings of their run or study; pass additional settings as --name value.
 
     With --reinforce, a trained neural player improves by playing with itself. The --from file is not changed.
 
@@ -100,7 +100,7 @@ def train_player(
     check_writable(out)
     if reinforce or start is not None:
         if start is None or not reinforce:
-            raise InputError("--reinforce and --from only work together: give both options")
+            raise InputError("--reinforce and --from only work together: specify both options")
         learn = _trainer(REINFORCERS, kind)
         with progress_bar(f"reinforcing over {reinforce} dialogues") as progress:
             learn(found, start, out, seed, progress, reinforce, given)
@@ -138,5 +138,5 @@ def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[Exampl
     others = {example.uuid for path in without for example in read_examples(path)}
     left = [example for example in examples if example.uuid not in others]
     if not left:
-        raise InputError("no dialogue is left to train on: the --without files contain all dialogues")
+        raise InputError("no dialogues are left to train on: the --without files contain all dialogues")
     return left

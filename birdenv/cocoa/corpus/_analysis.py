@@ -227,7 +227,7 @@ def _counted(units: Sequence[Unit], name: str) -> int:
 
 
 def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
-    """Return a table of figures. Measures of a group that are missing for the same reason share a line."""
+    """Return a table of statistics. Measures of a group that are missing for the same reason share a line."""
     lines = ["", title]
     shown = [each for each in measures if each.name in figures]
     missing = Counter(

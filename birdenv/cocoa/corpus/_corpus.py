@@ -36,7 +36,7 @@ class CorpusDialogue:
         game: the name of the game; empty if it is unknown.
         scenario_id: the id of the scenario or task.
         scenario: the public description of the scenario; empty if the file has only the id.
-        players: who sat in each seat: `human`, or a player such as `learned:FILE`.
+        players: the player in each seat: `human`, or a spec such as `learned:FILE`.
         seats: the names of the seats.
         outcome: the result of the dialogue, with fields that depend on the game.
         events: the log of the dialogue, including people's judgements of messages (`eval`).

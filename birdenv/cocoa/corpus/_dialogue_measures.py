@@ -182,7 +182,7 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
 def _no_seconds(readings: Sequence[MeasuredDialogue]) -> str:
     successful = [each.dialogue for each in readings if each.success]
     if not successful:
-        return "no dialogue was successful"
+        return "no dialogues were successful"
     if not any(each.has_clock for each in successful):
         return "times are not in seconds"
     return "no successful dialogue has two moves"

@@ -18,7 +18,7 @@ _NUMBER_WORDS: Final = (
 )
 _NONE: Final = {"no": 0, "none": 0, "nobody": 0}
 COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _NONE
-"""The values of numbers in words."""
+"""The values of numbers that are written as words."""
 
 
 class Mention(NamedTuple):

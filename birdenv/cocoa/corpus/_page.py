@@ -64,9 +64,9 @@ def page(analysis: Analysis) -> str:
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
-    """Return the measures that apply, and their figures for all units and for each group of units.
+    """Return the measures that apply, and their statistics for all units and for each group of units.
 
-    A figure is a list: the number of units, the value, and the ends of its interval if there is one.
+    A statistic is a list: the number of units, the value, and the ends of its confidence interval, if any.
     """
     there = [each for each in measures if any(each.name in unit.values for unit in units)]
     kinds = {kind: list(groups.items()) for kind, groups in analysis.groups(units).items()}

@@ -17,7 +17,7 @@ TOP: Final = 20
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words and numbers in a text, in lower case.
+    """Return the words and numbers in text, in lower case.
 
     >>> tokens("Don't you think $1,200 is fair?")
     ["don't", 'you', 'think', '1,200', 'is', 'fair']
@@ -36,14 +36,14 @@ def entropy(counts: Mapping[Any, int]) -> float | None:
 
 
 def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
-    """Count the n-grams of `size` words in texts that are already split into words."""
+    """Count the n-grams of `size` words in messages that are already split into words."""
     return Counter(" ".join(words[i : i + size]) for words in texts for i in range(len(words) - size + 1))
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
-    """Return the perplexity of a trigram model on its own training texts, or None if there are no texts.
+    """Return the perplexity of a trigram model on its own training messages, or None if there are none.
 
-    The model is fitted by maximum likelihood, with padding at the beginning of each text. A low perplexity
+    The model is fitted by maximum likelihood, with padding at the beginning of each message. A low perplexity
     means that the words are easy to predict.
     """
     seen: Counter[tuple[str, ...]] = Counter()

@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return a row for each number of moves, with the number of dialogues and of successful dialogues."""
+    """Return a row for each length in moves, with the number of dialogues and of successful dialogues."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:

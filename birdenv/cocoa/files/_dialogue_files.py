@@ -82,7 +82,7 @@ def _judged(
 
 
 def _words(data: Any) -> str | None:
-    """Return a text with normalised spaces and case for comparison, or None if the data is not a text."""
+    """Return text with normalised spaces and case for comparison, or None if the data is not text."""
     return " ".join(data.split()).casefold() if isinstance(data, str) else None
 
 

@@ -1,4 +1,4 @@
-"""Read end-to-end-negotiator's line formats, in which a line is a DealOrNoDeal dialogue seen by one seat.
+"""Read end-to-end-negotiator's files, in which each line is a DealOrNoDeal dialogue seen by one seat.
 
 A line in `data.txt` contains counts and values, the messages, the selection, the reward, `agree` or
 `disagree`, and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts
@@ -50,7 +50,7 @@ class _View(NamedTuple):
 
 
 def has_lines(path: Path) -> bool:
-    """Return True if a file is in a line format: a `.txt.gz` file, or a `.txt` file without JSON."""
+    """Return True for a file with a dialogue on each line: a `.txt.gz` or a `.txt` file that is not JSON."""
     is_text = path.suffix == ".txt" and not read_text(path).lstrip().startswith(("[", "{"))
     return is_text or path.name.endswith(".txt.gz")
 

@@ -18,7 +18,7 @@ from birdenv.errors import InputError
 from birdenv.files import file_digest, file_identity
 
 MOST_EVENTS: Final = 1000
-"""The largest setting of `max_events`."""
+"""The maximum value of the setting `max_events`."""
 
 GENERATED = 200
 """The number of scenarios that are generated if `limit` is not set."""
@@ -95,7 +95,7 @@ MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say somet
 MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
 
 _FEW: Final = 10
-"""People are told the number of remaining moves if it is not larger than this number."""
+"""People see how many moves are left when this many or fewer remain."""
 
 
 class TwoSeats(Rules):

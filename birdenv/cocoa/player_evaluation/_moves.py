@@ -68,7 +68,7 @@ class MovePredictions:
         own_words: like `words`, but only for the tokens in the recorded moves themselves.
         selections: for each dialogue, the number of correctly predicted selections (of an item, numbers or a
             price), and the number of all selections.
-        seconds: the processor time for each move. It differs between runs, so `figures` leaves it out.
+        seconds: the CPU time in seconds for each move. It differs between runs, so `figures` leaves it out.
     """
 
     dialogues: int = 0
@@ -87,10 +87,10 @@ class MovePredictions:
 
     @property
     def time_of_a_move(self) -> str:
-        """Return a description of the processor time per move: the median and the 99th percentile."""
+        """Return a description of the CPU time per move: the median and the 99th percentile."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
-        return f"{1000 * median(times):.1f} ms of processor time (99th percentile: {1000 * late:.1f} ms)"
+        return f"{1000 * median(times):.1f} ms of CPU time (99th percentile: {1000 * late:.1f} ms)"
 
     def figures(self) -> dict[str, Any]:
         """Return all results, keyed by name. An undefined result is None or a `Figure` without a value."""
@@ -216,7 +216,7 @@ def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
 
 
 def _made(player: Player, view: View, action: str) -> Move | None:
-    """Return the player's move if `action` were the only legal action, or None without such a move."""
+    """Return the player's move if `action` were the only legal action, or None if there is no such move."""
     made = as_move(player.move(view._replace(legal=(action,))))
     return made if made is not None and made.action == action else None
 

@@ -6,7 +6,7 @@
         with server.connect(template.name) as connection: ...
 
 A template database contains the data of one benchmark database. Its comment describes the data (`Stamp`). A
-template changes only when its database is loaded again.
+template changes only when its database is reloaded.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ from psycopg.pq.abc import PGresult
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 
 MOST_GROWTH: Final = GROWTH_BYTES
-"""Bytes by which a clone may outgrow its template; the same limit as for an image of an SQLite file."""
+"""Maximum bytes by which a clone may outgrow its template, as for an image of an SQLite file."""
 
 LOCK_BYTES: Final = 2**17
-"""Bytes that each lock in a clone counts for, because all sessions of a server share some 10,000 locks."""
+"""Bytes that each lock in a clone counts as, because all sessions on a server share about 10,000 locks."""
 
 _SELDOM: Final = 0.25  # seconds of running statements between two checks
 _OFTEN: Final = 0.02  # the same, once half of the quota is used
@@ -201,7 +201,7 @@ class NonblockingConnection:
         return self._libpq.get_result()
 
     def _flush(self) -> None:
-        """Send a whole text, even if it is so long that the server sends something before it reads on."""
+        """Send a whole message, even if it is so long that the server sends something before it reads on."""
         while self._libpq.flush():
             self._ready.modify(self._libpq.socket, select.POLLIN | select.POLLOUT)
             try:

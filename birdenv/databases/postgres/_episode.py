@@ -118,10 +118,10 @@ class PostgresDatabase(ScannedDatabase):
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Split scripts into statements, and run these in order within `limits.seconds_in_all`.
+        """Split scripts into statements, and run them in order within `limits.seconds_in_all`.
 
         The first error ends the run and is returned; earlier statements are not undone. If there is no error,
-        the result is that of the last statement, or an empty result if there was no statement.
+        the result is that of the last statement, or an empty result if there were no statements.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())

@@ -228,7 +228,7 @@ class PostgresFolderSource(PostgresSource):
             self._templates.pop(template.stamp.db_id, None)
             raise InputError(
                 f"database {template.stamp.db_id!r} is incomplete on the PostgreSQL server at "
-                f"{self._server.shown}: {'; '.join(wrong)}; load it again with `birdenv db load --again`"
+                f"{self._server.shown}: {'; '.join(wrong)}; reload it with `birdenv db load --again`"
             )
 
 

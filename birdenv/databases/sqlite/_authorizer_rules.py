@@ -82,7 +82,7 @@ _CHANGES = {
 
 
 LIST_OF_FILES: Final = "pragma_database_list"
-"""A table that shows paths of the host, on some connections."""
+"""A table that shows paths on the host machine, on some connections."""
 
 _LONGEST_REMEMBERED: Final = 200  # characters of names, which may be as long as the SQL
 

@@ -207,9 +207,9 @@ class GuardedConnection:
         return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException) -> bool:
-        """Try to remove the cause of a failure. Return whether the statement should run again.
+        """Try to remove the cause of a failure. Return whether to retry the statement.
 
-        Running it again is safe, because a failed statement has changed nothing.
+        Retrying it is safe, because a failed statement has changed nothing.
         """
         guard = self._guard
         if guard.expired or guard.refusal is not None:

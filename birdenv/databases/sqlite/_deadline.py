@@ -22,18 +22,18 @@ Expiry: TypeAlias = Literal["processor", "wall"]
 """The clock by which a statement was late."""
 
 NEVER: Final = float("inf")
-_RECENT: Final = 0.01  # seconds during which processor time is not read again, because reading it is slow
+_RECENT: Final = 0.01  # seconds during which the CPU time is not read again, because reading it is slow
 
 
 class _Clock:
-    """The processor time of this process, which is not read at every call because reading it is slow."""
+    """The CPU time of this process, which is not read at every call because reading it is slow."""
 
     def __init__(self) -> None:
         self._read_at = -NEVER
         self._read = 0.0
 
     def at_most(self, now: float) -> float:
-        """Return the processor time at `now` (of `time.monotonic`), or up to `_RECENT` seconds more."""
+        """Return the CPU time at `now` (of `time.monotonic`), or up to `_RECENT` seconds more."""
         since = now - self._read_at
         if since > _RECENT:
             self._read_at, self._read, since = now, time.process_time(), 0.0

@@ -132,7 +132,7 @@ class SqliteFile:
         """
         digest = file_digest(self.image_path)
         if self.image_path == self.path and with_journals(self.path, look_at(self.path)) != self.version:
-            raise InputError(f"{self.path} changed while it was read: try again when nobody writes to it")
+            raise InputError(f"{self.path} changed while it was read: retry when nothing is writing to it")
         return digest
 
     def scope(self, limits: Limits) -> Scope:

@@ -42,7 +42,7 @@ class Health:
 
 
 def examine(path: Path) -> Health:
-    """Try all kinds of images, and a worker process, on the database at `path`.
+    """Test all kinds of images, and a worker process, on the database at `path`.
 
     Raises `InputError` if the file is not a database.
     """

@@ -28,7 +28,7 @@ from birdenv.processes.pool import ProcessPool, memory_left
 from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
-"""Maximum number of workers that run reading statements. Grading has as many workers of its own."""
+"""Maximum number of workers that run reading statements. Grading has the same number of separate workers."""
 
 _MOST_IDLE: Final = 8 * MOST_WORKERS  # workers of finished writing episodes, kept for the next ones
 
@@ -220,7 +220,7 @@ def _read(values: Any) -> tuple[bool, Answer]:
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
     """Return the error for a statement whose worker has died.
 
-    The message ends with `lost`, a text that says what the episode has lost.
+    The message ends with `lost`, which says what the episode has lost.
     """
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF

@@ -104,7 +104,7 @@ class SqliteSource:
     def digest(self, db_id: str) -> str:
         """Return the hexadecimal SHA-256 of a database's contents. Raises the same errors as `path`.
 
-        The digest is computed again if the file has changed.
+        The digest is recomputed if the file has changed.
         """
         return self._file(db_id).digest
 

@@ -21,7 +21,7 @@ from birdenv.databases.sqlite._authorizer_rules import HARMLESS, LIST_OF_FILES, 
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
 
 LARGEST_VALUE: Final = 10_000_000
-"""Maximum size of a text or blob, and of one row of a table, in bytes."""
+"""Maximum size of a string or blob, and of one row of a table, in bytes."""
 
 _WHOLE_INDEX: Final = 1_000_000_000
 """The same limit for modules that store a whole index as one value: SQLite's own limit."""
@@ -30,7 +30,7 @@ _MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
 _TICK_INSTRUCTIONS: Final = 10_000  # instructions of SQLite's virtual machine between two checks of the clock
 
 SPILLED_BYTES: Final = 2**30
-"""Bytes that one statement may write to temporary files, for sorting and for transient tables."""
+"""Maximum bytes that a statement may write to temporary files, for sorting and for transient tables."""
 
 
 @dataclass(frozen=True, slots=True)

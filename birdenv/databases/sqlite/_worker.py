@@ -31,7 +31,7 @@ _FILE_BYTES: Final = 2**31  # for each file that this process writes except imag
 
 
 def plain(answer: Answer) -> tuple[Any, ...]:
-    """Convert the answer to a request into a tuple of plain values, which can be sent to the owner."""
+    """Convert the answer to a request into a tuple of plain values, which can be sent to the parent."""
     match answer:
         case None:
             return ("none",)
@@ -113,7 +113,7 @@ class OpenedEpisode:
 
 
 def main(owner: Owner) -> None:
-    """Answer requests until the owner closes the connection."""
+    """Answer requests until the parent process closes the connection."""
     owner.serve(_Worker().answer)
 
 

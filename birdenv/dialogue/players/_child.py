@@ -34,7 +34,7 @@ def _play(owner: Owner, players: _Players) -> None:
 
 
 class _Players:
-    """The factory of the players, and the context that all players of this process share."""
+    """The player factory, and the context that all players in this process share."""
 
     def set_up(self, spec: PlayerSpec, tasks: tuple[Any, ...], options: dict[str, str]) -> list[Any]:
         self._tasks, self._options = tasks, options

@@ -48,7 +48,7 @@ class PlayerContext:
             evaluated seat.
         tasks: the public descriptions of all tasks in the file, in file order.
         options: the run's settings for players, keyed by name.
-        repeat: the index of the repetition of the task, from 0.
+        repeat: the zero-based index of the repetition of the task.
         legal: the names of the actions that are possible in the first move; empty if another seat begins.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players from
             other packages.
@@ -84,12 +84,12 @@ class SeesEnd(Protocol):
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
     """Return the random generator for one seat's player in one episode.
 
-    Equal arguments give the same random numbers in every process, regardless of the hash seed.
+    Equal arguments yield the same random numbers in every process, regardless of the hash seed.
 
     Args:
         seed: the seed of the run.
         instance_id: the id of the task.
-        repeat: the index of the repetition of the task, from 0.
+        repeat: the zero-based index of the repetition of the task.
         seat: the index of the seat.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")

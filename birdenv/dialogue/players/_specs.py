@@ -113,7 +113,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
-    """Return the number of required positional arguments, or 2 if the signature does not tell."""
+    """Return the number of required positional arguments, or 2 if the signature is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -199,7 +199,7 @@ class PlayerSpec:
         known = ", ".join(names) or "none; is birdenv installed with pip?"
         kind, of_game = self._kind, f" of {self.game}" if self.game else ""
         ours = f"known {kind}s{of_game}: {known}"
-        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give {self._instead(names)}{why}")
+        return InputError(f"unknown {kind} {self.spec!r}; {ours}; or use {self._instead(names)}{why}")
 
     def _instead(self, names: Sequence[str]) -> str:
         """Return what the user may have meant by the spec."""

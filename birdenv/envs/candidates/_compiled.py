@@ -1,4 +1,4 @@
-"""Candidate-setting episodes that are computed from tables, with the same results as dialogues.
+"""Episodes of the candidates environment that are computed from tables, with the same results as dialogues.
 
 `CompiledEpisodes` is a batch of episodes, and `CompiledSession` a single episode.
 """
@@ -26,7 +26,7 @@ class CompiledEpisodes:
     """A batch of n episodes that are computed from compiled tables.
 
     Attributes:
-        layout: the numbers of spans and candidates, and the indices of the actions.
+        layout: the layout of observations and actions.
         tables: the compiled tables of the tasks.
         state: the visible state of the episodes, from which observations and masks are computed.
         tasks: the index of each episode's task. Shape (n,).

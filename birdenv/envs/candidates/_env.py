@@ -59,7 +59,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         **settings: the settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
     Attributes:
-        layout: the numbers of spans and candidates, and the indices of the actions.
+        layout: the layout of observations and actions.
 
     Raises:
         InputError: settings or files cannot be used, or no task has candidates.
@@ -143,7 +143,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             raise ResetNeeded("no episode is running: call reset() first")
         if not self.action_space.contains(action):
             raise InvalidAction(
-                f"{action!r:.60} is not an action: give a number from 0 to {self.layout.give_up}"
+                f"{action!r:.60} is not an action: use a number from 0 to {self.layout.give_up}"
             )
         played = session.act(int(action))
         info = self._title(session.task) | ({} if played.allowed else {"refused": "illegal"})

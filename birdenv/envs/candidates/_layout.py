@@ -79,7 +79,7 @@ class EpisodeColumn(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The numbers of spans and candidates in an environment, and the indices of its actions.
+    """How many spans and candidates an environment has, and the indices of its actions.
 
     The order of the actions is: ask about span i, ask a useless question, execute candidate j, submit
     candidate j, give up.

@@ -21,7 +21,7 @@ class CandidateState:
     """The visible state of n episodes. Candidates are in the order that the agent sees.
 
     Attributes:
-        layout: the numbers of spans and candidates.
+        layout: the layout of observations and actions.
         spans: the values of `SpanColumn`. Shape (n, spans, columns).
         candidates: the values of `CandidateColumn`. Shape (n, candidates, columns).
         episode: the values of `EpisodeColumn`. Shape (n, columns).

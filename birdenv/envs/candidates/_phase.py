@@ -212,7 +212,7 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return a score from 0 to 1 for each candidate, which says how well a text fits the candidate.
+        """Return a score from 0 to 1 for each candidate, which says how well text fits the candidate.
 
         The score depends on the words that the text shares with the candidate. Rare words count more, and
         the best candidate gets the score 1. If no word in the text distinguishes the candidates, all scores

@@ -1,4 +1,4 @@
-"""A candidate-setting episode that is played in a c-Interact dialogue."""
+"""An episode of the candidates environment that is played in a c-Interact dialogue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """A candidate-setting episode that is played in a c-Interact dialogue.
+    """An episode of the candidates environment that is played in a c-Interact dialogue.
 
     Attributes:
         task: the index of the task.

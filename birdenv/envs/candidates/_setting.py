@@ -210,7 +210,7 @@ class CandidateSetting:
     def _playable(self) -> tuple[str, ...]:
         with_some = tuple(name for name in self.arena.ids if self.first(name))
         if not with_some:
-            raise InputError("no task has candidates: give prediction files with candidates=[...]")
+            raise InputError("no tasks have candidates: pass prediction files with candidates=[...]")
         missing = len(self.arena.ids) - len(with_some)
         if missing:
             warnings.warn(f"{missing} tasks have no candidates and are left out", stacklevel=4)
@@ -277,7 +277,7 @@ class CandidateSetting:
 
     def _named(self, chosen: Mapping[str, Any]) -> int | None:
         if "instance_id" in chosen and "index" in chosen:
-            raise InputError("give either instance_id or index as a reset option, not both")
+            raise InputError("specify either instance_id or index as a reset option, not both")
         if "instance_id" in chosen:
             place = self._place.get(chosen["instance_id"])
             if place is None:

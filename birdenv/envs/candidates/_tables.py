@@ -52,7 +52,7 @@ class Tables:
         counts: the number of candidates in each stage.
         fits: how well the answer to each question fits each candidate (see `ShownPhase.fit`). The useless
             question is last.
-        refused: how well the reply that the user cannot tell fits each candidate.
+        refused: how well the reply of a user who cannot explain fits each candidate.
         points: the annotated ambiguities that the answer to each question explains, as a bit mask.
         rows: the value of `rows_shown` for each candidate's result.
         results: a number that identifies each candidate's result. Equal results have equal numbers.

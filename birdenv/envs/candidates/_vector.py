@@ -36,7 +36,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         **settings: the settings of `CInteractCandidatesEnv`, except profile, user and rewards.
 
     Attributes:
-        layout: the numbers of spans and candidates, and the indices of the actions.
+        layout: the layout of observations and actions.
 
     Raises:
         InputError: settings or files cannot be used.
@@ -125,7 +125,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise InvalidAction(f"actions must be {self.num_envs} whole numbers")
         if actions.min(initial=0) < 0 or actions.max(initial=0) >= self.layout.actions:
-            raise InvalidAction(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
+            raise InvalidAction(f"an action is out of range: use numbers from 0 to {self.layout.give_up}")
         earned, over, refused = self._episodes.play(actions)
         infos: dict[str, Any] = {}
         observation = self._state.observe()

@@ -127,8 +127,8 @@ def test_statistics_without_their_condition_say_so() -> None:
 @pytest.mark.parametrize(
     ("time", "reward", "moves", "why"),
     [
-        (1.0, 0, 2, "no dialogue was successful"),
-        (1.7e9, 0, 2, "no dialogue was successful"),
+        (1.0, 0, 2, "no dialogues were successful"),
+        (1.7e9, 0, 2, "no dialogues were successful"),
         (1.0, 1, 2, "times are not in seconds"),
         (1.7e9, 1, 1, "no successful dialogue has two moves"),
     ],

@@ -95,7 +95,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
     expected.write_text('{"north": {"town": 3}, "south": {"town": 5}, "east": {"town": 1}}')
     loaded = db("load", "--from-sqlite", databases, "--expect", expected)
     assert loaded.code == 1
-    assert "database 'south' would be incomplete, so it is not loaded" in loaded.err
+    assert "database 'south' was not loaded because it would be incomplete" in loaded.err
     assert "database 'east' is expected but not loaded" in loaded.out
     lite = db("verify", "--expect", "lite")
     assert lite.code == 1
@@ -111,7 +111,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
             ["load", "{}", "--from-sqlite", "--database", "mars"],
             "--database 'mars' is not available; available: north",
         ),
-        (["load", "{}"], "contains no dump: expected folders named <db>_template"),
+        (["load", "{}"], "contains no dumps: expected folders named <db>_template"),
         (["verify", "--expect", "{}/none.json"], "none.json: no such file"),
         (["verify", "--expect", "{}/wrong.json"], "table 'town': expected a number of rows, found 'many'"),
         (["status", "--dsn", "mysql://nonsense"], "not a PostgreSQL connection string"),

@@ -101,7 +101,7 @@ def test_a_partial_database_is_refused_by_name(server: PostgresServer, tmp_path:
     with server.connect(database_name("folder_partial"), ADMIN) as connection:
         connection.execute("DELETE FROM plant WHERE id = 2")
     source = PostgresFolderSource(server, tmp_path)
-    told = "'folder_partial' is incomplete .*: table 'plant' has 1 rows, expected 2; load it again"
+    told = "'folder_partial' is incomplete .*: table 'plant' has 1 rows, expected 2; reload it"
     for _ in range(2):
         with pytest.raises(InputError, match=told):
             source.check("folder_partial")
@@ -112,7 +112,10 @@ def test_an_empty_database_is_refused_by_name(server: PostgresServer, tmp_path: 
     connection = sqlite3.connect(tmp_path / "folder_empty" / "folder_empty.sqlite")
     connection.executescript("CREATE TABLE plant (id integer)")
     connection.close()
-    with pytest.raises(InputError, match=r"'folder_empty' would be incomplete.*its tables contain no rows"):
+    with pytest.raises(
+        InputError,
+        match=r"'folder_empty' was not loaded because it would be incomplete.*its tables contain no rows",
+    ):
         PostgresFolderSource(server, tmp_path).check("folder_empty")
 
 
@@ -131,7 +134,7 @@ def test_the_authors_folders_play_as_they_are(server: PostgresServer, tmp_path: 
     dump(tmp_path / place[3:], name)
     source = PostgresFolderSource(server, benchmark)
     assert names_of(source, name) == ["ivy"]
-    with pytest.raises(InputError, match=r"contains no SQLite database, but .*use --dialect postgres"):
+    with pytest.raises(InputError, match=r"contains no SQLite databases, but .*use --dialect postgres"):
         open_source(benchmark)
 
 

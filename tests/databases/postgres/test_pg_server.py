@@ -212,7 +212,7 @@ def test_after_a_crash_of_the_machine_it_begins_anew_and_says_so(cache: Path) ->
     cluster.stop()
     cluster.place.session.write_text("another session of the machine")
     with find_server() as server:
-        assert any("load them again with `birdenv db load`" in note for note in server.notes)
+        assert any("reload them with `birdenv db load`" in note for note in server.notes)
         assert value(server, "SELECT to_regclass('visits')") is None
 
 

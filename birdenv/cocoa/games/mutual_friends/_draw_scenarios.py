@@ -16,7 +16,7 @@ SCHEMA: Final = read_schema(Path(__file__).parent / "schema.json")
 """The attributes and values of generated scenarios."""
 
 ALPHAS: Final = (0.3, 1.0, 3.0)
-"""Concentrations of the distributions of values: the smaller, the fewer different values are in a list."""
+"""Dirichlet parameters for drawing values. Smaller ones yield fewer distinct values in a list."""
 
 _TRIES: Final = 300
 """The number of items to draw for each place in a list before new distributions are drawn."""

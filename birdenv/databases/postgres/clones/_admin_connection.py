@@ -2,8 +2,8 @@
 
 The connection holds an advisory lock, whose number is part of the name of every database and role that is
 created for an episode. If no process holds that lock, the database or role was left behind by a killed
-process, or by this process before the server was lost. The next process then drops it. These names begin with
-`birdenv-`, whereas the names of templates begin with `birdenv_`.
+process, or by this process before it lost its connection to the server. The next process then drops it. These
+names begin with `birdenv-`, whereas the names of templates begin with `birdenv_`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _T = TypeVar("_T")
 class AdminConnection:
     """A connection for creating and dropping databases. Only one thread may use it.
 
-    The connection is opened on first use, and again if the server was lost.
+    The connection is opened on first use, and reopened if the server was lost.
 
     Args:
         server: the server.

@@ -110,7 +110,7 @@ def leftovers(server: PostgresServer) -> list[Leftover]:
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove and return all leftovers that no running process uses, including shared copies.
+    """Remove and return all leftovers that no running process is using, including shared copies.
 
     Raises `ServerError` if the server cannot be reached.
     """

@@ -59,7 +59,7 @@ def find_dumps(path: Path) -> list[Dump]:
     files = [each for each in inside if each.suffix == ".sql" and each.is_file()]
     if not folders and not files:
         raise InputError(
-            f"{path} contains no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, "
+            f"{path} contains no dumps: expected folders named <db>{_SUFFIX} with a .sql file for each table "
             "or one .sql file for each database (for SQLite files use --from-sqlite)"
         )
     dumps = [_folder_dump(each) for each in folders]
@@ -88,7 +88,7 @@ def _folder_dump(folder: Path) -> Dump:
     with file_errors(folder):
         files = sorted(each for each in folder.iterdir() if each.suffix == ".sql")
     if not files:
-        raise InputError(f"{folder} contains no .sql file: the dump is incomplete; fetch it again")
+        raise InputError(f"{folder} contains no .sql files: the dump is incomplete; download it again")
     return Dump(_db_id(folder.name), tuple(files), one_table_each=True)
 
 
@@ -130,6 +130,6 @@ def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
     missing = [path.name for path in dump.files if path.stem.lower() not in present]
     if missing:
         raise InputError(
-            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table is created by "
-            f"{', '.join(missing)}"
+            f"database {dump.db_id!r} was not loaded because it would be incomplete: these files do "
+            f"not create a table: {', '.join(missing)}"
         )

@@ -145,7 +145,7 @@ def _load(
             wrong.append("its tables contain no rows" if present else "it has no tables")
         if wrong:
             raise InputError(
-                f"database {db_id!r} would be incomplete, so it is not loaded: {'; '.join(wrong)}"
+                f"database {db_id!r} was not loaded because it would be incomplete: {'; '.join(wrong)}"
             )
         stamped(connection, name, stamp.model_copy(update={"tables": present}))
         _replace(connection, name, db_id)
@@ -201,7 +201,7 @@ def _replace(connection: psycopg.Connection[Any], name: str, db_id: str) -> None
             connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))
             raise InputError(
                 f"the old database {db_id!r} is in use, so the new one cannot take its place: end the runs "
-                "that use it, then load again"
+                "that use it, then reload"
             ) from None
     connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(new, old))
     connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE true").format(old))

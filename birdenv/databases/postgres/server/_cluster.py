@@ -1,6 +1,6 @@
 """Manage the embedded server, which is started on demand and shared by all processes of this user.
 
-The server holds only templates and their copies, which can be loaded again. Therefore it never forces data to
+The server holds only templates and their copies, which can be reloaded. Therefore it never forces data to
 disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data may be damaged,
 so birdenv deletes them.
 """
@@ -44,7 +44,7 @@ _SETTINGS: Final = {
     "max_connections": str(MOST_CONNECTIONS),
     "max_locks_per_transaction": "256",  # times max_connections is the size of the shared table of locks
     "client_connection_check_interval": "1s",  # stop the statement of a killed client
-    # The data can be made again: never force them to disk, and log only what recovery needs. A killed server
+    # The data can be re-created: never force them to disk, and log only what recovery needs. A killed server
     # may lose its last commits, except those made with SET synchronous_commit = on, as loading does.
     "fsync": "off",
     "synchronous_commit": "off",
@@ -236,7 +236,7 @@ class Cluster:
         place.session.unlink()
         return [
             "the machine was stopped while the PostgreSQL server was running, so its databases were deleted; "
-            "load them again with `birdenv db load`"
+            "reload them with `birdenv db load`"
         ]
 
 

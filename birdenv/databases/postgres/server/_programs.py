@@ -1,7 +1,7 @@
-"""Find the PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
+"""Find the PostgreSQL programs that the `postgres` extra installs, and the user id to run them under.
 
-PostgreSQL refuses to run as root. Therefore root's server runs under a user id that no account has. It can
-read only files that everybody can read, and write only its own files.
+PostgreSQL refuses to run as root. If birdenv runs as root, the server therefore runs under a user id that
+belongs to no account. It can read only files that everybody can read, and write only its own files.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Stop using the server. The embedded server shuts down when no process uses it any more.
+        """Stop using the server. The embedded server shuts down when no process is using it.
 
         Open connections are not closed.
         """
@@ -254,6 +254,6 @@ def server_choice() -> str:
     try:
         if dsn:
             return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not contacted)"
-        return f"birdenv's embedded server, PostgreSQL {find_binaries().version} from the extra `postgres`"
+        return f"birdenv's embedded server, PostgreSQL {find_binaries().version} from the `postgres` extra"
     except InputError as error:
         return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"

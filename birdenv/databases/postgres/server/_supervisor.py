@@ -1,9 +1,9 @@
-"""Run the embedded server while any process uses it. This program takes one argument, in JSON.
+"""Run the embedded server while any process is using it. This program takes one argument, in JSON.
 
 Every process that uses the server holds a shared lock on one file, which the system releases when the process
 ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock the file
-exclusively. If it succeeds for `_LINGER_SECONDS`, no process uses the server, so the keeper stops the server.
-While a file named `stay` exists, the server runs even if no process uses it.
+exclusively. If it succeeds for `_LINGER_SECONDS`, no process is using the server, so the keeper stops the
+server. While a file named `stay` exists, the server runs even if no process uses it.
 
 The program imports only the standard library.
 """
@@ -36,7 +36,7 @@ _UNTIL_KILLED = 10.0
 
 
 def main(setting: dict[str, Any]) -> int:
-    """Run the server until no process uses it. Return the server's exit code.
+    """Run the server until no process is using it. Return the server's exit code.
 
     Args:
         setting: the fields `command` and `account` (how to start the server), and `keeper`, `users`, `stay`
@@ -114,10 +114,10 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _prepare() -> None:
-    """Run before the server starts: make it end with the keeper, and limit the memory of its processes.
+    """Run before the server starts: make it exit with the keeper, and limit the memory of its processes.
 
     The limit covers a process's own data, excluding shared buffers and the stack. If a process reaches it,
-    PostgreSQL reports an error of one statement, and no process ends. Systems other than Linux count
+    PostgreSQL reports an error for one statement, and no process exits. Systems other than Linux count
     differently.
     """
     _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)

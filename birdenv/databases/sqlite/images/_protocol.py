@@ -11,10 +11,10 @@ ImageKind: TypeAlias = Literal["auto", "memory-map", "copy"]
 IMAGE_KINDS: Final = get_args(ImageKind)
 
 GROWTH_BYTES = 2**30
-"""Bytes by which an image may outgrow its file."""
+"""Maximum number of bytes by which an image may outgrow its file."""
 
 PIECE = 2**16
-"""Bytes that are compared at a time to find the changes of a copy."""
+"""The number of bytes that are compared at a time to find the changes in a copy."""
 HEADER_BYTES = 100
 LARGEST_PAGE = 2**16
 WAL_FORMAT = slice(18, 20)
