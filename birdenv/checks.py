@@ -55,7 +55,7 @@ def _setting_error(fields: Mapping[str, FieldInfo], error: ValidationError) -> I
     kind = _NUMBERS.get(first["type"].partition("_")[0], "")
     given, what = first["input"], f"{kind} {_what_is_allowed(fields[name])}".strip()
     if first["type"] == "literal_error" and not inside:
-        return SettingError(name, f" {given!r} is unknown; known: {what}")
+        return SettingError(name, f" {given!r} is unknown; choose from {what}")
     if what and not inside:
         return SettingError(name, f" must be {what}, got {given!r}")
     return SettingError(name, f"{''.join(f'.{part}' for part in inside)}: {why}, got {given!r}")

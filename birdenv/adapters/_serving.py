@@ -1,4 +1,4 @@
-"""Command lines and open episodes for adapters that run as servers."""
+"""Command-line parsing and bookkeeping of open episodes for adapters that run as servers."""
 
 from __future__ import annotations
 

@@ -290,8 +290,8 @@ class _BoundedFile:
 def _check_room(size: int, place: Place, folder: Path | None) -> None:
     if size > place.at_most_gb * 1e9:
         raise InputError(
-            f"{place.address} was not downloaded: it has at least {size:,} bytes, but at most "
-            f"{place.at_most_gb:g} GB are allowed"
+            f"{place.address} was not downloaded: it has at least {size:,} bytes, and the "
+            f"limit is {place.at_most_gb:g} GB"
         )
     if folder is not None:
         _check_disk(size, folder)

@@ -105,7 +105,7 @@ def pair_database(
         typer.Exit: the server of `--dsn` cannot be reached.
     """
     if dialect is not None and dialect not in DIALECTS:
-        raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
+        raise InputError(f"--dialect {dialect!r} is unknown; choose from {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
         raise InputError("--dsn refers to a PostgreSQL server: leave it out, or use --dialect postgres")
     if dialect is None and dsn is not None and db is not None:

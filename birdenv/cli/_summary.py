@@ -43,7 +43,7 @@ def runs(
         found = {path.resolve() for path in root.glob("**/run-*/config.json")}
     if not found:
         raise InputError(
-            f"{root} contains no runs; commands that play write runs to results/, or to --output"
+            f"{root} contains no runs; commands that play games save their runs in results/, or in --output"
         )
     lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
     short = [list(line[:-1]) for line in lines if len(line) > 2]

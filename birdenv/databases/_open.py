@@ -106,7 +106,7 @@ def open_source(
     if today is not None:
         return cast(DatabaseSource, DatedSource(open_source(folder, dialect, dsn=dsn, tell=tell), today))
     if dialect not in DIALECTS:
-        raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
+        raise InputError(f"dialect {dialect!r} is unknown; choose from {', '.join(DIALECTS)}")
     if dialect == "sqlite":
         if dsn is not None:
             raise InputError("a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect")

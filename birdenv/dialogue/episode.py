@@ -218,7 +218,7 @@ class Episode:
             InputError: the episode is not over yet. Call `stop` to end it.
         """
         if not self.done:
-            raise InputError("the episode is not over: play it to its end, or call stop()")
+            raise InputError("the episode is not over: play it to the end, or call stop()")
         names = list(self._names)
         names[self._seat] = agent
         used = [None if player is None else usage_of(player) for player in self._players]

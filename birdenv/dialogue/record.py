@@ -105,7 +105,7 @@ class Failure:
 
     Attributes:
         status: the status of the episode, such as `infra_error`.
-        error: a one-line description of the failure, for people.
+        error: a one-line, human-readable description of the failure.
         seat: the index of the seat with the player that failed; None if no player failed.
     """
 

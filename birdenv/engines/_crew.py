@@ -39,9 +39,9 @@ class Crew:
     separate worker. Therefore an episode that always kills its worker does not affect other episodes.
 
     Args:
-        work: the run's work, which every worker opens.
-        start: a function that starts a worker, and returns it once it has opened the work. It raises
-            `WorkerLostError` if the worker dies first, and `InputError` if the worker cannot open the work.
+        work: a description of the run, which every worker sets up by calling `work.open`.
+        start: a function that starts a worker, and returns it once it has set up the run. It raises
+            `WorkerLostError` if the worker dies first, and `InputError` if the worker cannot set up the run.
         count: the number of workers.
     """
 

@@ -33,7 +33,7 @@ def checked_render_mode(render_mode: str | None, known: Sequence[str]) -> str | 
     """
     if render_mode is not None and render_mode not in known:
         raise RenderModeError(
-            f"unknown render_mode {render_mode!r}; known: None, {', '.join(map(repr, known))}"
+            f"unknown render_mode {render_mode!r}; choose from None, {', '.join(map(repr, known))}"
         )
     return render_mode
 

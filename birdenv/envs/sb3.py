@@ -45,7 +45,8 @@ class CandidatesVecEnv(VecEnv):
     def __init__(self, batch: CInteractCandidatesVectorEnv) -> None:
         if not isinstance(batch, CInteractCandidatesVectorEnv):
             raise InputError(
-                "CandidatesVecEnv needs a batch: gymnasium.make_vec('birdenv/CInteractCandidates-v0', ...)"
+                "CandidatesVecEnv needs the result of "
+                "gymnasium.make_vec('birdenv/CInteractCandidates-v0', ...)"
             )
         if batch.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
             raise InputError("CandidatesVecEnv needs a batch with autoreset_mode='SameStep', the default")

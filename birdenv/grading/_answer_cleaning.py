@@ -59,7 +59,7 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 def clean_sql(text: str) -> Cleaned:
     """Remove everything around the SQL in a model's answer, as described in the module's docstring.
 
-    Text longer than `LONGEST_SQL` is returned unchanged, because no database runs it.
+    Text longer than `LONGEST_SQL` is returned unchanged, because no database would run it.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())

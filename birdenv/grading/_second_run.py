@@ -67,9 +67,10 @@ def is_late(result: object) -> bool:
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """Return the result of `run(limits)`, or the result of a second run if the first was late.
+    """Return the result of `run(limits)`, or the result of a second run if the first one timed out.
 
-    The second run has `second_limits`, and runs alone. `was_late` returns whether a result is a timeout.
+    Nothing else runs during the second run, which has `second_limits`. `was_late` tells whether a result is
+    a timeout.
     """
     found = run(limits)
     if not was_late(found):

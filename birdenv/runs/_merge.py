@@ -76,7 +76,8 @@ def _check_same(first: RecordedRun, other: RecordedRun) -> None:
     different = [difference(key, one.get(key), two.get(key)) for key in keys if one.get(key) != two.get(key)]
     if different:
         raise InputError(
-            f"{other.path} and {first.path} are not parts of one run: they differ in {', '.join(different)}"
+            f"{other.path} and {first.path} are not parts of the same run: "
+            f"they differ in {', '.join(different)}"
         )
 
 

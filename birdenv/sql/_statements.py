@@ -118,7 +118,7 @@ def may_write(sql: str) -> bool:
 
 
 def split_script(script: str) -> list[str]:
-    """Split a PostgreSQL script into statements, without semicolons, comments and space around them.
+    """Split a PostgreSQL script into statements, without semicolons or the comments and spaces around them.
 
     As in psql, a semicolon does not end a statement if it is in quotes, a comment, parentheses (as in rules)
     or a `BEGIN ATOMIC ... END` body. Text with an unterminated quote counts as one statement, which the

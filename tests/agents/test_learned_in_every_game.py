@@ -147,5 +147,5 @@ def test_a_game_without_rules_has_no_hybrid(teachers: dict[str, dict[str, Any]],
 def test_dialogues_about_other_tasks_are_told(teachers: dict[str, dict[str, Any]]) -> None:
     [example, *_] = examples("guess", held("guess", teachers["guess"]))
     strange = example.model_copy(update={"scenario_uuid": "T9"})
-    with pytest.raises(InputError, match="'E' is about the task 'T9', and guess has no such task"):
+    with pytest.raises(InputError, match="'E' is about the task 'T9', but guess has no such task"):
         Transcripts(find_game("guess"), [example, strange])

@@ -384,7 +384,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
         ((*train_it, "--from", path), "only work together: specify both"),
         (
             ("train-player", DEAL, "--reinforce", 4, "--from", path),
-            "--kind 'learned' is unknown; known: neural",
+            "--kind 'learned' is unknown; choose from neural",
         ),
         ((*train_it, "--reinforce", 4, "--from", data), "is not a neural player"),
         (

@@ -171,7 +171,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
+        (("--profile", "shell"), "--profile 'shell' is unknown; choose from strict, adk"),
         (("--user", "nobody"), "unknown user 'nobody'; known users of a-interact: human, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
         (("--agent", "./mine.py:best"), "or use mine:best (the module without .py), from its folder"),

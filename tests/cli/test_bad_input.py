@@ -130,7 +130,7 @@ def test_options_of_bird(birdenv: Command, output: Path, arguments: list[str], s
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--profile", "loose"], "--profile 'loose' is unknown; known: strict, shell, adk"),
+        (["--profile", "loose"], "--profile 'loose' is unknown; choose from strict, shell, adk"),
         (["--patience", "200"], "--patience must be from 0 to 100, got 200"),
         (["--user", "gpt"], "rule"),
         (["--difficulty", "Extreme"], "Easy"),

@@ -97,7 +97,7 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--dialect", "mysql"), "--dialect 'mysql' is unknown; known: sqlite, postgres"),
+        (("--dialect", "mysql"), "--dialect 'mysql' is unknown; choose from sqlite, postgres"),
         (
             ("--dsn", "postgresql:///x"),
             "a DSN is only for PostgreSQL: leave it out, or choose the 'postgres' dialect",

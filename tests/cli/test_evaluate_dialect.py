@@ -106,7 +106,7 @@ def test_without_queries_the_dialect_counts_and_no_server(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--dialect", "mysql"], "--dialect 'mysql' is unknown; known: sqlite, postgres"),
+        (["--dialect", "mysql"], "--dialect 'mysql' is unknown; choose from sqlite, postgres"),
         (["--dialect", "sqlite", "--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dialect", "postgres", "--db", "FILE"], "loads databases from a folder"),

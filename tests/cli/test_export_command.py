@@ -15,7 +15,7 @@ def test_rows_of_several_runs_go_to_one_file(birdenv: Any, tmp_path: Path) -> No
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert ran.code == 0 and f"{len(rows)} rows of 8 episodes" in ran.out and rows
     ran = birdenv("export", tmp_path / "oracle", "--format", "csv")
-    assert ran.code == 2 and "known: sft, preference, rl" in ran.err
+    assert ran.code == 2 and "choose from sft, preference, rl" in ran.err
 
 
 def test_an_export_without_rows_says_why_and_writes_no_file(birdenv: Any, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_settings_have_the_names_that_they_have_in_python_too(birdenv: Command, 
         ("--shard", "4/3", "--shard: must be I/N"),
         ("--engine", "trains", "unknown engine 'trains'; known engines: processes, ray, threads"),
         ("--max-cost", "-1", "--max-cost must be at least 0, got -1.0"),
-        ("--prompts", "long", "--prompts 'long' is unknown; known: full, compact"),
+        ("--prompts", "long", "--prompts 'long' is unknown; choose from full, compact"),
     ],
 )
 def test_options_of_a_run_are_checked_before_data_are_loaded(
@@ -87,10 +87,10 @@ def test_options_of_a_run_are_checked_before_data_are_loaded(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("bird", "--ungraded", "maybe"), "--ungraded 'maybe' is unknown; known: skip, include"),
+        (("bird", "--ungraded", "maybe"), "--ungraded 'maybe' is unknown; choose from skip, include"),
         (
             ("c-interact", "--user-style", "loud"),
-            "--user-style 'loud' is unknown; known: plain, terse, chatty",
+            "--user-style 'loud' is unknown; choose from plain, terse, chatty",
         ),
         (("a-interact", "--patience", "-1"), "--patience must be from 0 to 100, got -1"),
         (("bird", "--limit", "0"), "--limit must be at least 1, got 0"),

@@ -68,7 +68,7 @@ def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path
         (train, "no dialogues are given: name a file, a run or a study with --data"),
         ((*train, "--data", torn), "torn.json"),
         ((*train, "--data", run, "--seed", -1), "--seed"),
-        ((*train, "--data", run, "--kind", "forest"), "known: hybrid, learned, neural, retrieval"),
+        ((*train, "--data", run, "--kind", "forest"), "choose from hybrid, learned, neural, retrieval"),
         (
             ("train-player", "mutual-friends", "--data", run, "-o", tmp_path / "p"),
             "it is a scenario of bargain",

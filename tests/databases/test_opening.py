@@ -62,7 +62,7 @@ def test_the_same_folder_on_postgres(folder: Path, postgres_dsn: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "dsn", "told"),
     [
-        ("mysql", None, "dialect 'mysql' is unknown; known: sqlite, postgres"),
+        ("mysql", None, "dialect 'mysql' is unknown; choose from sqlite, postgres"),
         (
             "sqlite",
             "postgresql:///x",

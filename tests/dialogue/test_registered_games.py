@@ -119,7 +119,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({"profile": "loose"}, "profile 'loose' is unknown; known: strict, shell, adk"),
+        ({"profile": "loose"}, "profile 'loose' is unknown; choose from strict, shell, adk"),
         ({"patience": 200}, "patience must be from 0 to 100, got 200"),
         ({"patience": "3"}, "patience must be a whole number from 0 to 100, got '3'"),
         ({"limit": 0}, "limit must be at least 1, got 0"),

@@ -150,7 +150,7 @@ def test_a_prompt_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"run_tokens": 0}, "run_tokens must be at least 1, got 0"),
-        ({"prompts": "short"}, "prompts 'short' is unknown; known: full, compact"),
+        ({"prompts": "short"}, "prompts 'short' is unknown; choose from full, compact"),
         ({"modle": "a"}, "a model has no setting 'modle'; its settings are model, "),
     ],
 )

@@ -136,7 +136,10 @@ def test_an_address_that_is_taken_is_told(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         says = told(["web", "bargain", "--port", port], monkeypatch, capsys)
-    assert f"port {port} (Address already in use): use --port 0 for a free" in says and says.count("\n") == 1
+    assert (
+        f"127.0.0.1:{port} (Address already in use): use --port 0 for a free" in says
+        and says.count("\n") == 1
+    )
 
 
 def test_without_the_extra_the_command_names_it(

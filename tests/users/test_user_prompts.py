@@ -134,7 +134,7 @@ def test_the_game_still_guards_what_is_said(server: Start, prompts: Path) -> Non
         (
             "encoder.txt",
             "[[clarification_Q]] [[Action]]",
-            r"no variable \[\[Action\]\]; known: clarification_Q",
+            r"no variable \[\[Action\]\]; choose from clarification_Q",
         ),
         ("decoder.txt", "[[clarification_Q]] [[Action]] [[DB_name]]", r"no variable \[\[DB_name\]\]"),
         ("encoder.txt", "[[amb_json]]", r"lacks the variable \[\[clarification_Q\]\]"),

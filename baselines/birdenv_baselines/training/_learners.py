@@ -132,7 +132,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
         InputError: the algorithm is unknown, or the folder already contains a training.
     """
     if training.algo not in _POLICIES:
-        raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_POLICIES)}")
+        raise InputError(f"unknown algorithm {training.algo!r}; choose from {', '.join(_POLICIES)}")
     if (folder / _CONFIG).exists() and not resume:
         raise InputError(f"{folder} contains a training already: continue with --resume, or remove it")
     folder.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ class Trained:
 
     def __init__(self, file: Path, algo: str) -> None:
         if algo not in ALGORITHMS:
-            raise InputError(f"unknown algorithm {algo!r}; known: {', '.join(ALGORITHMS)}")
+            raise InputError(f"unknown algorithm {algo!r}; choose from {', '.join(ALGORITHMS)}")
         if not file.is_file():
             raise InputError(f"{file} does not exist: name a file that `model.save` wrote")
         torch.set_num_threads(1)

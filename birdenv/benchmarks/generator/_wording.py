@@ -64,7 +64,7 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 def term(family: Family, point: VaguePart, text: str) -> str:
     """Return the words in the request `text` that express a vague part.
 
-    These are the vague word and, if the noun for the rows directly follows, that noun.
+    The result is the vague word, plus the noun for the rows if it comes right after that word.
     """
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word

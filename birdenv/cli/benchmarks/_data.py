@@ -167,7 +167,7 @@ def fetch(
     """
     benchmark = published().get(name)
     if benchmark is None:
-        raise InputError(f"unknown benchmark {name!r}; known: {', '.join(published())}")
+        raise InputError(f"unknown benchmark {name!r}; choose from {', '.join(published())}")
     folder = folder or Path(name)
     places = [place for place in benchmark.places if source in ("", place.kind)]
     if not places:

@@ -88,7 +88,7 @@ def bird(
 
     chosen = choices(context)
     if predictions_order not in (None, "2024", "file"):
-        raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
+        raise InputError(f"--predictions-order {predictions_order!r} is unknown; choose from 2024, file")
     if pairs is not None and chosen.run.repeats > 1:
         raise InputError("--export-pairs needs one prediction for each task: leave out --repeats")
     asked = asked_for(metrics)

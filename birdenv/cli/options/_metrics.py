@@ -113,7 +113,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
     for choice in known:
         if value == choice:
             return choice
-    raise InputError(f"{option} {value!r} is unknown; known: {', '.join(known)}")
+    raise InputError(f"{option} {value!r} is unknown; choose from {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def asked_for(option: str | None) -> Asked:
     names = [name.strip().lower() for name in (option or "").split(",") if name.strip()]
     for name in names:
         if name != _R_VES and name not in known:
-            raise InputError(f"--metrics {name!r} is unknown; known: {', '.join([*known, _R_VES])}")
+            raise InputError(f"--metrics {name!r} is unknown; choose from {', '.join([*known, _R_VES])}")
     return Asked(tuple(metric for name, metric in known.items() if name in names), _R_VES in names)
 
 

@@ -202,7 +202,7 @@ def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> No
         raise InputError("--user-model and --user-base-url have no effect here: use --user llm:MODEL")
     if models != ModelSettings() and not (is_model or _is_model(agent)):
         raise InputError(
-            "no player is a language model, so options of models (such as --model, --base-url, --replay) "
+            "no player is a language model, so model options (such as --model, --base-url and --replay) "
             "have no effect: use --agent llm:MODEL or --user llm:MODEL"
         )
 

@@ -33,7 +33,7 @@ _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.i
 
 
 class Act(NamedTuple):
-    """A move without the names, values and prices of its episode.
+    """A move, abstracted from the names, values and prices in its episode.
 
     Attributes:
         action: the name of the action.
@@ -135,7 +135,7 @@ class Listener:
             self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
 
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
-        """Return the act for the seat's next move, and the move's data with slots.
+        """Return the act for the seat's next move, and the move's data with slots such as `{Company}`.
 
         Items differ between episodes, so an act does not name the item that a move selects. The act only
         records whether the partner has named that item.

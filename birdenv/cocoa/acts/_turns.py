@@ -67,8 +67,8 @@ class Transcripts:
             if example.scenario_uuid not in self.arena.ids:
                 self.arena.close()
                 raise InputError(
-                    f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
-                    f"{game.name} has no such task: specify the settings of the dialogue's run or study"
+                    f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, but "
+                    f"{game.name} has no such task: pass the settings of the dialogue's run or study"
                 )
 
     def __enter__(self) -> Transcripts:

@@ -126,7 +126,7 @@ def train_player(
 def _trainer(group: str, kind: str) -> Callable[..., None]:
     known = plugins(group)
     if kind not in known:
-        raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(known))}")
+        raise InputError(f"--kind {kind!r} is unknown; choose from {', '.join(sorted(known))}")
     made: Callable[..., None] = load_plugin(known[kind])
     return made
 

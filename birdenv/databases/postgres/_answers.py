@@ -209,7 +209,7 @@ class Rows:
         """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the rows of one answer. At least `received` bytes have been received so far."""
+        """Read the rows of one result. `received` is a lower bound on the number of bytes received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None

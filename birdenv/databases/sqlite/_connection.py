@@ -230,7 +230,7 @@ class GuardedConnection:
         return False
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """Call `work` within time limits and the rules for a private copy. Return its result, or an error.
+        """Call `work` under time limits and the rules for a private copy. Return its result, or an error.
 
         Use this for work that may run SQL stored in the database, such as the definition of a view.
         """

@@ -196,7 +196,7 @@ def is_database_name(name: object) -> TypeGuard[str]:
 
 def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
     if value not in known:
-        raise InputError(f"{setting} {value!r} is unknown; known: {', '.join(known)}")
+        raise InputError(f"{setting} {value!r} is unknown; choose from {', '.join(known)}")
     return value
 
 

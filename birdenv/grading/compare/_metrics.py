@@ -67,15 +67,15 @@ def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     """Return the soft-F1 of a prediction, from 0 to 1. The metric is the mean over all pairs, times 100.
 
     Only the first of several equal rows is kept. Then row i of the prediction is compared with row i of the
-    gold: each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of
-    the prediction that are not found are false positives, and cells of the gold that are not found are false
+    gold: each cell may match any cell in the other row. Cells that match are true positives, cells in
+    the prediction that do not match are false positives, and cells in the gold that do not match are false
     negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
     row without a counterpart counts as one false positive or false negative. Two empty results score 1.
 
-    So that scores are comparable, the function has the peculiarities of the published metric:
+    To keep scores comparable, this function reproduces the quirks of the published metric:
 
     * The order of rows matters, even if the gold has no ORDER BY: two swapped rows score 0.
-    * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) scores 0.75, not 0.33.
+    * Cells are matched, not counted: (1, 1, 1) for a gold of (1, 2, 3) scores 0.75, not 0.33.
     * All rows have the same weight, regardless of their number of cells. The example in mini-dev's README
       (0.80 there) therefore scores 0.769 with missing cells, and 0.667 with NULLs in their place.
     * Values are compared as in Python: floats exactly, and 1 equals 1.0.

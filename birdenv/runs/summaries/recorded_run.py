@@ -101,9 +101,7 @@ def read_speeds(folder: Path) -> dict[str, float]:
     for number, record in enumerate(read_records(path, "speeds"), 1):
         name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
         if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
-            raise InputError(
-                f"{path}: record {number} requires the string `instance_id` and the number `r_ves`"
-            )
+            raise InputError(f"{path}: record {number} must have a string `instance_id` and a number `r_ves`")
         scores[episode_name(name, repeat)] = float(score)
     return scores
 

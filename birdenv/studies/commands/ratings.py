@@ -57,7 +57,7 @@ def ratings(
     """
     known = next((each for each in LEVELS if each == level), None)
     if level is not None and known is None:
-        raise InputError(f"--level {level!r} is unknown; known: {', '.join(LEVELS)}")
+        raise InputError(f"--level {level!r} is unknown; choose from {', '.join(LEVELS)}")
     if plot is not None:
         if plot.suffix.lower() != ".png":
             raise InputError(f"--plot {plot}: the file name must end in .png")

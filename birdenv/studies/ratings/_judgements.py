@@ -244,7 +244,7 @@ def _made(row: Mapping[str, Any], place: str) -> _Row | None:
             return None
         text["winner"] = text["winner"].lower().replace(" ", "_").replace("-", "_")
         if text["winner"] not in WINNERS:
-            raise InputError(f"{place}: `winner` is {row['winner']!r}; known: {', '.join(WINNERS)}")
+            raise InputError(f"{place}: `winner` must be one of {', '.join(WINNERS)}, not {row['winner']!r}")
         return BlindChoice(**text)
     value = _value(row.get("value"), place)
     names = tuple(name for name in RATING_COLUMNS if name != "value")
@@ -284,7 +284,7 @@ def _value(value: Any, place: str) -> float | str | None:
     if not isinstance(value, int | float):
         raise InputError(f"{place}: `value` is {value!r}, which is neither a number nor a word")
     if not abs(value) < _MOST:  # also for NaN
-        raise InputError(f"{place}: `value` is not finite, or too large for a scale")
+        raise InputError(f"{place}: `value` must be a finite number within the range of a scale")
     return float(value)
 
 

@@ -25,7 +25,7 @@ def delete_person(store: Store, name: str) -> int:
         The number of the person's dialogues.
 
     Raises:
-        InputError: nobody has this id, or the person is in a dialogue now.
+        InputError: nobody has this id, or the person is currently in a dialogue.
     """
     person = _who_may_go(store, name)
     store.rows("PRAGMA secure_delete = ON")
@@ -42,10 +42,10 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Describe, in phrases, the data that `delete_person` would delete.
+    """Return short descriptions of the data that `delete_person` would delete.
 
     Raises:
-        InputError: nobody has this id, or the person is in a dialogue now.
+        InputError: nobody has this id, or the person is currently in a dialogue.
     """
     person = _who_may_go(store, name)
     had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]

@@ -85,7 +85,7 @@ class Study:
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:
-        """Return the questions of the survey after a dialogue."""
+        """Return the questions of the survey that follows each dialogue."""
         own = self.config.survey
         return own if own is not None else default_survey(self.arena.game)
 

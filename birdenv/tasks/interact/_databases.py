@@ -97,7 +97,7 @@ def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | Non
     """Return the statements that prepare the system's own database for a phase, without any gold SQL.
 
     Args:
-        task: the task that is played.
+        task: the task being played.
         profile: the protocol profile.
         accepted: the SQL that passed phase 1, or None in phase 1.
     """

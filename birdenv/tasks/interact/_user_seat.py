@@ -45,7 +45,7 @@ def briefs_of(
     A follow-up is unambiguous, so its brief lists no ambiguities (BIRD-Interact §2.4).
 
     Args:
-        task: the task that is played.
+        task: the task being played.
         converses: True if the user remembers the conversation and may ask what a question means.
         first_line: True to use only the first line of a model's output (`Profile.first_line`).
         style: the rule-based user's answer style.
@@ -115,7 +115,7 @@ def filter_answer(
     The leak guard looks for SQL and meanings that the answer must not reveal.
 
     Args:
-        task: the task that is played.
+        task: the task being played.
         phase: the phase, 1 or 2.
         question: the system's question.
         move: the user's answer, with a trace that lists the SQL snippets that the answer is allowed to

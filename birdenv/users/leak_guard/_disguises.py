@@ -47,7 +47,7 @@ def leet(text: str) -> str:
 
 
 def letters(text: str) -> str:
-    """Return only the letters in `text`, after replacing digits by the letters that they resemble."""
+    """Return only the letters in `text`, after replacing digits with the letters they resemble."""
     return _NO_LETTER.sub("", leet(text))
 
 

@@ -84,10 +84,10 @@ class ModelUser:
         return self.send("encoder" if prompt == "encoder" else "decoder", text, *more)
 
     def send(self, stage: str, text: str, *more: Mapping[str, Any]) -> str:
-        """Send a text, and return the model's reply, which may be empty.
+        """Send text to the model and return its reply, which may be empty.
 
         Args:
-            stage: the stage of the user that makes the call, one of `STAGES`.
+            stage: the user's stage that makes the call, one of `STAGES`.
             text: the text to send.
             *more: additional messages.
         """

@@ -66,7 +66,7 @@ def _read(path: Path) -> str:
     text = read_text(path)
     used, known = set(_VARIABLE.findall(text)), _KNOWN[path.name]
     for name in sorted(used.difference(known)):
-        raise InputError(f"{path}: there is no variable [[{name}]]; known: {', '.join(known)}")
+        raise InputError(f"{path}: there is no variable [[{name}]]; choose from {', '.join(known)}")
     for name in _NEEDED[path.name]:
         if name not in used:
             raise InputError(

@@ -134,7 +134,7 @@ _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 
 
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
-    """Return the words for a tree. Parts of a long formula are replaced by letters and explained after it."""
+    """Describe a tree. Parts of a long formula are replaced with letters, which are explained afterwards."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
     names = {node.name.upper() for node in tree.find_all(node_class("Identifier"))}

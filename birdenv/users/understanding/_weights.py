@@ -169,9 +169,9 @@ def facet_scores(
     known: Collection[str],
     weights: RunWeights,
 ) -> list[float]:
-    """Return the scores that a question's runs give each candidate, a refusal, and a request to rephrase.
+    """Score each candidate, a refusal and a request to rephrase by the word sequences in a question.
 
-    If a candidate shares words with the question, the runs around these words count more for it.
+    If a candidate shares words with the question, the sequences around these words count more for it.
     """
     tokens = tokens_of(index, question, known)
     runs = word_runs(tokens)

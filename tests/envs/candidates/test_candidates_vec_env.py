@@ -152,7 +152,7 @@ def test_the_program_of_the_page_learns(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_cannot_be_is_told(envs: CandidatesVecEnv) -> None:
-    with pytest.raises(InputError, match="CandidatesVecEnv needs a batch"):
+    with pytest.raises(InputError, match="CandidatesVecEnv needs the result of"):
         CandidatesVecEnv(gymnasium.make(ID, **FEW))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="autoreset_mode='SameStep'"):
         _vec_env(2, autoreset_mode=AutoresetMode.DISABLED)

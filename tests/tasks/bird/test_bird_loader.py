@@ -74,7 +74,7 @@ def row(**changes: object) -> str:
         ('{"db_id": "a", "question": "q"}\n{"db_id": "a", "que', "line 2"),
         ('[{"db_id": "a"}]', "`question` is missing"),
         ('[{"db_id": 3, "question": "q"}]', "`db_id` must be text"),
-        ('[{"db_id": "a", "question": "q", "SQL": 5}]', "`SQL` must be text"),
+        ('[{"db_id": "a", "question": "q", "SQL": 5}]', "`SQL` must be a string"),
         ('[{"db_id": "a", "question": " "}]', "`question` is empty"),
         ('[{"db_id": "", "question": "q"}]', "`db_id` is empty"),
         (row(question_id="\ud800"), "record 1: the field 'question_id' contains half a character"),

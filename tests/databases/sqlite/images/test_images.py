@@ -313,7 +313,7 @@ def test_the_environment_variable_stands_in_for_auto(tmp_path: Path, monkeypatch
             database.execute("CREATE TABLE t (a)")
             assert kind_of(database) == expected
     monkeypatch.setenv("BIRDENV_SQLITE_IMAGE", "nonsense")
-    with pytest.raises(InputError, match="'nonsense' is unknown; known: auto, memory-map"):
+    with pytest.raises(InputError, match="'nonsense' is unknown; choose from auto, memory-map"):
         SqliteSource(tmp_path)
 
 
