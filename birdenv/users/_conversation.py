@@ -140,6 +140,8 @@ class Conversation:
         told, said = self._told_last(asked), says(asked.text)
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
+        if _QUOTES.search(asked.text) and "refers" not in said:
+            return choice
         if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
@@ -200,6 +202,9 @@ class Conversation:
         for sql in choice.granted():
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
 
+
+_QUOTES = re.compile(r"\bmean by '")
+"""Begins a question that names what it is about. It refers to an earlier answer only by a pronoun."""
 
 _LIKELY = 0.5
 """An annotated point that is more probable than this stands, whatever was told before."""

@@ -17,7 +17,7 @@ import birdenv
 from birdenv.dialogue.arena import Arena
 from birdenv.users import ASKING_BACK, Ambiguity, Brief
 from birdenv.users._conversation import Conversation
-from birdenv.users._told import confirmed
+from birdenv.users._told import confirmed, says
 from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice, take_apart, understand
@@ -278,3 +278,16 @@ def test_a_first_question_is_understood_as_if_there_were_no_conversation() -> No
         for question in questions:
             (part,) = Conversation(brief).understand(question)
             assert part.choice == understand(brief, question)
+
+
+def test_a_question_that_names_what_it_is_about_is_no_follow_up() -> None:
+    for brief in [one for one in DEMO.values() if one.ambiguities][::3]:
+        conversation = Conversation(brief)
+        (part,) = conversation.understand(f"What do you mean by '{brief.ambiguities[0].term}'?")
+        assert part.choice is not None
+        conversation.remember(part.choice)
+        for word in set(re.findall(r"[A-Za-z]{4,}", brief.request)):
+            question = f"What do you mean by '{word}'?"
+            if "refers" not in says(take_apart(question).text):
+                (part,) = conversation.understand(question)
+                assert part.choice == understand(brief, question), question
