@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -84,6 +84,16 @@ _BOUNDS = (
         ),
     ),
 )
+_LEAVES_OUT = r"(?:out|exclu\w+|ignored|dropped|skipped|omitted|removed|fails?)\b"
+TURNS = re.compile(
+    r"\b(?:except|other than|(?:all|any\w+|every\w+|nothing|month) but|without|outside|lack\w*|never|neither"
+    r"|hardly|rarely|false|wrong|with no|unqualified|non)\b"
+    rf"|(?:\bnot\b|n't\b).{{0,80}}\b(?:not\b|{_LEAVES_OUT})"
+    r"|\b(?:only|just|nothing)\b.{0,80}\d|\d.{0,80}\b(?:alone|only|nothing)\b|[\u2013\u2212] ?\d"
+)
+"""Words that reverse or narrow what a question proposes. Such questions get neither yes nor no."""
+
+_OUT = re.compile(rf"\b{_LEAVES_OUT}|\bnot (?!\d)|n't\b(?! (?:it|that|so)\b)")
 _MOMENT = re.compile(rf"(?<![\d:-]){MOMENT}(?![\d:-])")
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _LONGEST_APPROVAL = 24
@@ -202,23 +212,32 @@ def verdict(
         out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
         return "" if bool(out) == bool(kept) else "Yes" if out else "No"
     proposed, moments = numbers_in(text), set(_MOMENT.findall(text))
-    if (proposed or moments) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
+    amounts = bool(proposed or moments)
+    if amounts and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
+    if not clause and (TURNS.search(text) or (amounts and _OUT.search(text))):
+        return ""
+    return _amounts(text, tokens, proposed, moments) if amounts else _values(text, tokens)
+
+
+def _amounts(
+    text: str,
+    tokens: Sequence[LexicalUnit],
+    proposed: Sequence[tuple[Decimal, bool]],
+    moments: Set[str],
+) -> Verdict:
+    """Judge a proposal with dates or times (`moments`), or with numbers (`proposed`)."""
     if moments:
         real = {token.text for token in tokens if token.kind == "string" and _MOMENT.fullmatch(token.text)}
         if not real:
             return ""
         return "No" if not moments <= real or _other_bound(text, tokens) else "Yes"
-    if proposed:
-        numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
-        if not all(
-            number in numbers or (percent and number / 100 in numbers) for number, percent in proposed
-        ):
-            near = {number + step for number, _ in proposed for step in (-1, 1)}
-            same = not near.isdisjoint(numbers) and _other_bound(text, tokens)  # "more than 39" for >= 40
-            return "No" if numbers and not same else ""
-        return "No" if _other_bound(text, tokens) else "Yes"
-    return _values(text, tokens)
+    numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
+    if not all(number in numbers or (percent and number / 100 in numbers) for number, percent in proposed):
+        near = {number + step for number, _ in proposed for step in (-1, 1)}
+        same = not near.isdisjoint(numbers) and _other_bound(text, tokens)  # "more than 39" for >= 40
+        return "No" if numbers and not same else ""
+    return "No" if _other_bound(text, tokens) else "Yes"
 
 
 _NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
@@ -316,6 +335,14 @@ def numbers_in(text: str) -> list[tuple[Decimal, bool]]:
     """Return the numbers in a text, each with True if it is a percentage."""
     spelt = _SPELT_OUT.sub(lambda match: _SPELT[match[1]], text)
     return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
+
+
+_BOUND = re.compile(r"\b(?:before|after|since|until|from|through|past|prior to|earlier|later)\b")
+
+
+def proposes_bound(text: str) -> bool:
+    """Return whether a text proposes one side of a value, such as "before" it."""
+    return any(pattern.search(text) for _, pattern in _BOUNDS) or bool(_BOUND.search(text))
 
 
 def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:

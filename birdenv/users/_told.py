@@ -15,7 +15,15 @@ from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 from birdenv.users._brief import Brief
-from birdenv.users._proposal import CHOICE, MOMENT, mentions_another, numbers_in, verdict
+from birdenv.users._proposal import (
+    CHOICE,
+    MOMENT,
+    TURNS,
+    mentions_another,
+    numbers_in,
+    proposes_bound,
+    verdict,
+)
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -161,7 +169,9 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
     """
     sql, text, said = "".join(told.granted()[:1]), _PRONOUN.sub("", asked.text), says(asked.text)
     tree = parse_fragment(sql) if len(told.granted()) == 1 else None
-    if tree is None or "enquiry" in said or (numbers_in(text) and mentions_another(text, sql, brief)):
+    if tree is None or "enquiry" in said or TURNS.search(text):
+        return ""
+    if numbers_in(text) and mentions_another(text, sql, brief):
         return ""
     own = _stems(in_words(sql, brief).text)
     wanted = None if CHOICE.search(text) or not said & {"in", "out"} else "out" not in said
@@ -172,10 +182,12 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
         0 < Decimal(one.name) < 1 for one in tree.find_all(node_class("Literal")) if _is_number(one.name)
     )
     values = _values(text, months=stem("month") in own, shares=shares)
-    contrast = _CONTRAST.match(text)
+    contrast, rest = _CONTRAST.match(text), set(asked.content) - GENERIC_STEMS
+    if wanted is not None and values and not contrast and proposes_bound(text):
+        return ""
     return (
         (not _has_unit(text, own) and not _is_turned(tree) and _of_number(values, tree, said, wanted))
-        or _of_conditions(_body(sql), said)
+        or (rest <= PART_STEMS and _of_conditions(_body(sql), said))
         or (not _is_turned(tree) and _of_values(asked, tree, said, wanted, own))
         or (verdict(take_apart(f"is it {contrast[1]}"), [sql]) if contrast else "")
     )
@@ -216,7 +228,7 @@ def _of_number(values: Sequence[Value], tree: Node, said: Set[str], wanted: bool
         ranges = [one for one in ranges if any(_value(name) in values for _, name in one)]
     if len(values) != 1 or len(ranges) != 1:
         return ""
-    if any(type(_value(name)) is not type(values[0]) for _, name in ranges[0]):
+    if any(_shape(_value(name)) != _shape(values[0]) for _, name in ranges[0]):
         return ""
     holds = all(compare(values[0], _value(name)) for compare, name in ranges[0])
     answer = "" if wanted is None else _yes(wanted == holds)
@@ -242,6 +254,11 @@ def _is_number(literal: str) -> bool:
     return re.fullmatch(r"\d+(?:\.\d+)?", literal) is not None
 
 
+def _shape(value: Value) -> str:
+    """Return what two values must have in common to be compared: the pattern of digits, or being numbers."""
+    return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
+
+
 def _value(literal: str) -> Value:
     return Decimal(literal) if _is_number(literal) else literal
 
@@ -260,17 +277,15 @@ def _values(text: str, *, months: bool, shares: bool) -> Sequence[Value]:
 
     def spelt(match: re.Match[str]) -> str:
         month = f"{_MONTHS.index(match['month']) + 1:02}"
-        if match["day"] and match["year"]:
+        if match["day"] and match["year"] and not months:
             return f"{match['year']}-{month}-{match['day']:0>2}"
-        return month if months and not match["year"] else match[0]
+        return month if months else match[0]
 
     if re.search(r"(?<!\w)-\d|\bminus\b", text):
         return []
     text = _DATE.sub(spelt, text).replace("twice", "2").replace(" once", " 1")
     moments = re.findall(MOMENT, text)
-    return moments or [
-        number / 100 if percent and shares and number > 1 else number for number, percent in numbers_in(text)
-    ]
+    return moments or [number / 100 if percent and shares else number for number, percent in numbers_in(text)]
 
 
 def _has_unit(text: str, own: frozenset[str]) -> bool:
@@ -284,7 +299,7 @@ def _of_conditions(tree: Node, said: Set[str]) -> str:
     if kind_of(tree) == "Case" and len(tree.args["ifs"]) == 1:
         tree = tree.args["ifs"][0].this.unnest()
     kind = kind_of(tree)
-    if kind not in ("And", "Or") or not said & {"both", "one"}:
+    if kind not in ("And", "Or") or not said & {"both", "one"} or "out" in said:
         return ""
     if {kind_of(node) for part in _flat(tree, {kind}) for node in part.walk()} & {"And", "Or"}:
         return ""
