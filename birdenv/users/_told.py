@@ -187,7 +187,7 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
         return ""
     return (
         (not _has_unit(text, own) and not _is_turned(tree) and _of_number(values, tree, said, wanted))
-        or (rest <= PART_STEMS and _of_conditions(_body(sql), said))
+        or (rest <= PART_STEMS | own and _of_conditions(_body(sql), said))
         or (not _is_turned(tree) and _of_values(asked, tree, said, wanted, own))
         or (verdict(take_apart(f"is it {contrast[1]}"), [sql]) if contrast else "")
     )
