@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
-from decimal import Decimal
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
+from birdenv.users._amounts import OUT, SPELT, TURNS, Verdict, moments_in, numbers_in, of_amounts
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users.sql_in_words import (
     LexicalUnit,
@@ -23,14 +22,11 @@ from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
-    NUMBERS,
     clean,
     content_words,
     stem,
     words,
 )
-
-Verdict: TypeAlias = Literal["Yes", "No", ""]
 
 _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
@@ -45,62 +41,9 @@ CHOICE = re.compile(
     r"(?<!\bon )(?<!\bat )\bor\b"
     r"(?! (?:more|less|fewer|above|below|later|earlier|after|before|higher|lower|over|under|not)\b)"
 )
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\s*(%|percent\b)?)")
-_PLAIN_NUMBER = re.compile(r"\d+(\.\d+)?")
-_SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
-_SPELT_OUT = re.compile(r"\b(" + "|".join(_SPELT) + r")\b(?! (?:of|row|line|more|another)\b)")
-MOMENT = r"(?:\d{4}-\d\d-\d\d|\d\d:\d\d)"
-"""A pattern for a date or a time of day."""
-
-_AT = rf"(?: and including)? (?:the )?\W?{MOMENT}"
-_BOUNDS = (
-    (
-        ">=",
-        re.compile(
-            r"\bat least\b|\bor (?:more|above|higher|later|over)\b|\bminimum\b|\bno less than\b"
-            rf"|\b(?:(?:on|at) or after|not before|no earlier than|since|from|starting (?:on|at|from)){_AT}"
-            rf"|{MOMENT}\W? (?:or after|onwards?|on\b)"
-        ),
-    ),
-    (
-        "<=",
-        re.compile(
-            r"\bat most\b|\bor (?:less|fewer|below|lower|earlier)\b|\bmaximum\b|\bup to\b"
-            rf"|\b(?:(?:on|at) or before|not after|no later than|until|through){_AT}|{MOMENT}\W? or before\b"
-        ),
-    ),
-    (
-        ">",
-        re.compile(
-            r"\b(?:more|greater|higher|larger|longer) than\b|\babove\b|\bover\b|\bexceed\w*\b"
-            rf"|\b(?:after|later than|past){_AT}"
-        ),
-    ),
-    (
-        "<",
-        re.compile(
-            r"\b(?:less|fewer|lower|smaller|shorter) than\b|\bbelow\b|\bunder\b"
-            rf"|\b(?:before|earlier than|prior to){_AT}"
-        ),
-    ),
-)
-_LEAVES_OUT = r"(?:out|exclu\w+|ignored|dropped|skipped|omitted|removed|fails?)\b"
-TURNS = re.compile(
-    r"\b(?:except|other than|(?:all|any\w+|every\w+|nothing|month) but|without|outside|lack\w*|never|neither"
-    r"|hardly|rarely|false|wrong|with no|unqualified|non)\b"
-    rf"|(?:\bnot\b|n't\b).{{0,80}}\b(?:not\b|{_LEAVES_OUT})"
-    r"|\b(?:only|just|nothing)\b.{0,80}\d|\d.{0,80}\b(?:alone|only|nothing)\b|[\u2013\u2212] ?\d"
-)
-"""Words that reverse or narrow what a question proposes. Such questions get neither yes nor no."""
-
-_OUT = re.compile(rf"\b{_LEAVES_OUT}|\bnot (?!\d)|n't\b(?! (?:it|that|so)\b)")
-_MOMENT = re.compile(rf"(?<![\d:-]){MOMENT}(?![\d:-])")
-_COLUMNS = re.compile(r"\b(\d+|" + "|".join(_SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _LONGEST_APPROVAL = 24
 """The number of characters at the end of a text that are searched for a request for approval."""
-
-_COMPARES = frozenset({">", "<", ">=", "<="})
-
 
 _ASKS_FOR_USE = re.compile(
     r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
@@ -211,33 +154,13 @@ def verdict(
     if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
         out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
         return "" if bool(out) == bool(kept) else "Yes" if out else "No"
-    proposed, moments = numbers_in(text), set(_MOMENT.findall(text))
+    proposed, moments = numbers_in(text), moments_in(text)
     amounts = bool(proposed or moments)
     if amounts and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
-    if not clause and (TURNS.search(text) or (amounts and _OUT.search(text))):
+    if not clause and (TURNS.search(text) or (amounts and OUT.search(text))):
         return ""
-    return _amounts(text, tokens, proposed, moments) if amounts else _values(text, tokens)
-
-
-def _amounts(
-    text: str,
-    tokens: Sequence[LexicalUnit],
-    proposed: Sequence[tuple[Decimal, bool]],
-    moments: Set[str],
-) -> Verdict:
-    """Judge a proposal with dates or times (`moments`), or with numbers (`proposed`)."""
-    if moments:
-        real = {token.text for token in tokens if token.kind == "string" and _MOMENT.fullmatch(token.text)}
-        if not real:
-            return ""
-        return "No" if not moments <= real or _other_bound(text, tokens) else "Yes"
-    numbers = {Decimal(t.text) for t in tokens if t.kind == "number" and _PLAIN_NUMBER.fullmatch(t.text)}
-    if not all(number in numbers or (percent and number / 100 in numbers) for number, percent in proposed):
-        near = {number + step for number, _ in proposed for step in (-1, 1)}
-        same = not near.isdisjoint(numbers) and _other_bound(text, tokens)  # "more than 39" for >= 40
-        return "No" if numbers and not same else ""
-    return "No" if _other_bound(text, tokens) else "Yes"
+    return of_amounts(text, tokens, proposed, moments) if amounts else _values(text, tokens)
 
 
 _NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
@@ -315,7 +238,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
             return "Yes" if wanted[0] == downs[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
-        return "Yes" if _SPELT.get(count[1], count[1]) == str(len(items)) else "No"
+        return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
     if items and all(named):
         return "Yes"
     told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
@@ -329,26 +252,6 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
 _TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 _OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
 _SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
-
-
-def numbers_in(text: str) -> list[tuple[Decimal, bool]]:
-    """Return the numbers in a text, each with True if it is a percentage."""
-    spelt = _SPELT_OUT.sub(lambda match: _SPELT[match[1]], text)
-    return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
-
-
-_BOUND = re.compile(r"\b(?:before|after|since|until|from|through|past|prior to|earlier|later)\b")
-
-
-def proposes_bound(text: str) -> bool:
-    """Return whether a text proposes one side of a value, such as "before" it."""
-    return any(pattern.search(text) for _, pattern in _BOUNDS) or bool(_BOUND.search(text))
-
-
-def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:
-    signs = [token.key for token in tokens if token.key in _COMPARES]
-    said = next((sign for sign, pattern in _BOUNDS if pattern.search(text)), "")
-    return bool(said) and len(signs) == 1 and signs[0] != said
 
 
 def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:

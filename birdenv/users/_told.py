@@ -14,16 +14,9 @@ from functools import cache
 from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
+from birdenv.users._amounts import MOMENT, TURNS, numbers_in, proposes_bound
 from birdenv.users._brief import Brief
-from birdenv.users._proposal import (
-    CHOICE,
-    MOMENT,
-    TURNS,
-    mentions_another,
-    numbers_in,
-    proposes_bound,
-    verdict,
-)
+from birdenv.users._proposal import CHOICE, mentions_another, verdict
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, in_words, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
