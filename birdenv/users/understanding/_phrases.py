@@ -20,9 +20,8 @@ _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
 _ANY: Final = "*"
-_DIGIT: Final = "0"
 _BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
-_FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
+_FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
 )
@@ -89,19 +88,16 @@ class Phrases:
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
                 for letters in beginnings(phrase):
-                    key = letters if letters and _ANY not in letters else _ANY
-                    begun.setdefault(key, {}).setdefault(name, []).append(phrase)
+                    begun.setdefault(letters, {}).setdefault(name, []).append(phrase)
         return begun
 
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups with a phrase that occurs in the text."""
         patterns, begun = self._patterns, self._begun
-        anywhere = patterns.get(_ANY) or self._compiled(_ANY)
-        found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
+        (_, any_group), *groups = patterns.get(_ANY) or self._compiled(_ANY)
+        found = {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
-            if letters[0].isdecimal():
-                letters = _DIGIT
             if letters in begun:
                 at = beginning.start()
                 (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
@@ -121,71 +117,24 @@ class Phrases:
         return compiled
 
 
-_TOKEN = re.compile(r"\(\?<?[=!]|\(\?:|[()|^$]|\\.|\[[^]]*\]|(?:[?*+]|\{\d+(?:,\d*)?\})\??|.")
-_REPEATED = re.compile(r"(?:[?*+]|\{\d+(?:,\d*)?\})\??")
-_END: Final = " "
+_HEADS = re.compile(r"\^?(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
+_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?! ?[?*{]))")
 
 
 def beginnings(phrase: str) -> set[str]:
-    """Return the possible beginnings of a phrase: three letters, or a whole word if it is shorter.
+    """Return how a phrase can begin: with these three letters, with a shorter word, or with anything ("*").
 
-    In the result, "0" stands for any number, and "*" for any letters that follow.
+    Only a group of alternatives without a nested group is looked into.
 
-    >>> sorted(beginnings(r"sort(?:ed|ing)?|(?:as )?calculat\\w*|un\\w+"))
-    ['as', 'cal', 'sor', 'un*']
+    >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
+    (['*'], ['by', 'eac'])
     """
-    _, found = _alternatives(_TOKEN.findall(phrase), 0, {""})
-    return {letters.rstrip(_END) for letters in found}
-
-
-def _alternatives(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
-    """Read to the end of a group; return its index, and the possible beginnings of the text up to there."""
-    after, now = set[str](), before
-    while at < len(tokens) and tokens[at] != ")":
-        if tokens[at] == "|":
-            after, now, at = after | now, before, at + 1
-        else:
-            at, now = _one(tokens, at, now)
-    return at, after | now
-
-
-def _one(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
-    token, at = tokens[at], at + 1
-    if token.startswith("("):
-        at, after = _alternatives(tokens, at, before)
-        at += 1
-    else:
-        after = {one if _is_done(one) else one + more for one in before for more in _letters(token, one)}
-    if token in _NO_LETTERS:
-        after = before
-    times = tokens[at] if at < len(tokens) and _REPEATED.fullmatch(tokens[at]) else ""
-    if times and not times.startswith("?"):
-        after = {one if _is_done(one) else one + _ANY for one in after}
-    if times.startswith(("?", "*", "{0")):
-        after = after | before
-    return at + bool(times), after
-
-
-_NO_LETTERS = frozenset({"^", "$", r"\b", "(?=", "(?!", "(?<=", "(?<!"})
-
-
-def _is_done(letters: str) -> bool:
-    return len(letters) == _LETTERS or letters.endswith((_ANY, _END))
-
-
-def _letters(token: str, before: str) -> list[str]:
-    """Return what a piece of a pattern adds to the letters before it."""
-    signs = token[1:-1] if token.startswith("[") else token
-    if token == r"\d" and not before:
-        return [_DIGIT + _END]
-    if "\\" in signs or token == "." or signs.startswith("^") or (token.startswith("[") and "-" in signs):
-        return [_ANY]
-    if not before:
-        signs = "".join(_DIGIT if sign.isdecimal() else sign for sign in signs)
-    return [
-        sign + _END if sign == _DIGIT and not before else sign if sign.isalnum() or sign == "_" else _END
-        for sign in signs
-    ]
+    heads = _HEADS.match(phrase)
+    if heads is None:
+        return {_ANY}
+    first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
+    found = (_LITERAL.match(one) for one in first)
+    return {match[1] or match[2] if match else _ANY for match in found}
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
