@@ -160,7 +160,7 @@ class Conversation:
         if sure or repeats:
             return choice if sure else told
         ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
-        if ranked.tells or not (asked.guesses or "refers" in said):
+        if ranked.tells or "refers" not in said:
             return ranked if ranked.tells else choice
         again = not rest or (choice.call == "unclear" and "new" not in said)
         return told if again and "remaining" not in said else choice

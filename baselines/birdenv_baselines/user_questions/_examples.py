@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._question import Question, overlap, take_apart
+from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._ranking import Vector, evidence
 from birdenv.users.understanding._weights import (
     ASK_BACK,
     FEATURES,
     REFUSE,
-    own_runs,
     scale,
     tokens_of,
     word_runs,
@@ -38,12 +36,10 @@ class Examples:
 
     Attributes:
         known: the words that are learnt.
-        vocabulary: the learnt runs (word sequences), with their columns in `runs` and `own`.
+        vocabulary: the learnt runs (word sequences), with their columns in `runs`.
         rows: the questions.
         runs: the values of the runs in each question; one row per question.
         starts: for each question, the index of its first possible reply.
-        own: the values of the runs around the words that a candidate shares with the question; one row per
-            possible reply.
         features: the other features, in the order of `FEATURES`; one row per possible reply.
         facets: 1 for each facet of a candidate, in the order of `FACETS`; one row per possible reply.
         right: for each possible reply, True if it is right.
@@ -54,7 +50,6 @@ class Examples:
     rows: list[Row]
     runs: csr_array
     starts: np.ndarray
-    own: csr_array
     features: csr_array
     facets: csr_array
     right: np.ndarray
@@ -69,7 +64,6 @@ class Examples:
             rows=[row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept],
             runs=self.runs[kept],
             starts=np.concatenate([[0], np.cumsum(sizes[kept])[:-1]]),
-            own=self.own[of],
             features=self.features[of],
             facets=self.facets[of],
             right=self.right[of],
@@ -79,13 +73,11 @@ class Examples:
         """Return the questions with some features set to zero.
 
         Args:
-            names: prefixes of feature names. "runs" selects all runs (word sequences), and "own runs" the
-                runs around the words that a candidate shares with the question.
+            names: prefixes of feature names. "runs" selects all runs (word sequences).
         """
         kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]
         features = csr_array(self.features @ diags_array(np.array(kept, dtype=np.float32)))
-        runs, own = np.float32("runs" not in names), np.float32(not {"runs", "own runs"} & {*names})
-        return replace(self, features=features, runs=self.runs * runs, own=self.own * own)
+        return replace(self, features=features, runs=self.runs * np.float32("runs" not in names))
 
 
 def read_examples(rows: Sequence[Row]) -> Examples:
@@ -104,10 +96,6 @@ def read_examples(rows: Sequence[Row]) -> Examples:
         rows=[row for row, _ in pairs],
         runs=_matrix((counted(found.runs, len(found.runs)) for _, found in pairs), len(vocabulary)),
         starts=np.cumsum([0, *(len(found.examples) for _, found in pairs[:-1])]),
-        own=_matrix(
-            (counted(one.own, len(found.runs)) for _, found in pairs for one in found.examples),
-            len(vocabulary),
-        ),
         features=_matrix((one.features for one in candidates), len(FEATURES)),
         facets=_matrix((((place, 1.0) for place in one.facets) for one in candidates), len(FACETS)),
         right=np.array([one.right for one in candidates]),
@@ -141,9 +129,7 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
     for question, row in one_each.items():
         index = index_of(row.brief)
         tokens = tokens_of(index, asked[question], known)
-        shared = overlap(index, asked[question]).shared.values()
-        own = (own_runs(tokens, asked[question].stems, words) for words in shared)
-        for run in {*word_runs(tokens), *chain(*own)}:
+        for run in word_runs(tokens):
             seen_runs[run].add(question if row.any_task else row.database)
     kept = sorted(run for run, places in seen_runs.items() if len(places) >= _RARE_RUN)
     return known, {run: number for number, run in enumerate(kept)}
@@ -151,9 +137,8 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
 
 @dataclass(frozen=True, slots=True)
 class _Example:
-    """A possible reply: its own runs, its features, its facets, and whether it is right."""
+    """A possible reply: its features, its facets, and whether it is right."""
 
-    own: Sequence[str]
     features: Vector
     facets: tuple[int, ...]
     right: bool
@@ -174,7 +159,6 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
     *speaking, of_refusal, of_asking = found.vectors
     examples = [
         _Example(
-            own_runs(tokens, asked.stems, found.shared.get(number, {})),
             speaking[number],
             index.facets[number],
             is_right(row, candidate),
@@ -185,6 +169,6 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
     lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
     if lost and row.kind != "labelled":
         return None
-    examples.append(_Example((), of_refusal, (REFUSE,), row.kind == "refuse"))
-    examples.append(_Example((), of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
+    examples.append(_Example(of_refusal, (REFUSE,), row.kind == "refuse"))
+    examples.append(_Example(of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
     return _Asked(word_runs(tokens), examples)

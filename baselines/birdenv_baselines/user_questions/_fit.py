@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
 from birdenv_baselines.user_questions._examples import Examples
 
-_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
+_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.4, 0.15
 """The ridge penalties for features, for runs, and for runs as evidence for a refusal.
 
 The last penalty is smaller because many words that indicate a refusal occur only once or twice.
@@ -62,11 +62,8 @@ def fit(examples: Examples) -> Weights:
     features = _Adam((len(FEATURES),), [_RIDGE])
     ridges = [_RIDGE_OF_REFUSALS if place == REFUSE else _RIDGE_OF_RUNS for place in range(len(FACETS))]
     runs = _Adam((examples.runs.shape[1], len(FACETS)), ridges)
-    has_own = np.flatnonzero(np.diff(examples.own.indptr))
-    said = csr_array(vstack([examples.runs, examples.own[has_own]]))
-    own = np.full(len(of), -1)
-    own[has_own] = len(share) + np.arange(len(has_own))
-    of_facets = _picked(examples.facets, of, said.shape[0]) + _picked(examples.facets, own, said.shape[0])
+    said = examples.runs
+    of_facets = _picked(examples.facets, of)
     of_features, back = examples.features.T.tocsr(), of_facets.T.tocsr()
     names, spoken = np.array(list(examples.vocabulary)), (said.shape[0], len(FACETS))
     step = 0
@@ -91,18 +88,16 @@ def fit(examples: Examples) -> Weights:
     return Weights(tuple(round(float(value), 3) for value in features.values), learnt, examples.known)
 
 
-def _picked(facets: csr_array, places: np.ndarray, size: int) -> csr_array:
-    """Return a matrix that picks each reply's facets from the scores of one place and adds them.
+def _picked(facets: csr_array, of: np.ndarray) -> csr_array:
+    """Return a matrix that adds up the scores of each reply's facets.
 
     Args:
         facets: the facet matrix, with one row per possible reply.
-        places: for each possible reply, the index of the place with its scores; -1 if there is none.
-        size: the number of places.
+        of: for each possible reply, the index of its question. Each question has one score for every facet.
     """
     rows = np.repeat(np.arange(facets.shape[0]), np.diff(facets.indptr))
-    has_place = places[rows] >= 0
-    rows, columns = rows[has_place], places[rows[has_place]] * facets.shape[1] + facets.indices[has_place]
-    shape = (facets.shape[0], size * facets.shape[1])
+    columns = of[rows] * facets.shape[1] + facets.indices
+    shape = (facets.shape[0], (of[-1] + 1) * facets.shape[1])
     return csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
 
 

@@ -37,6 +37,12 @@ _CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back
 _FOLLOW_UP_WEIGHT = 2.0
 """The weight of questions about follow-ups, which are only one in a hundred."""
 
+_LIKE_MODELS = frozenset({"finch", "lark", "robin", "swift", "wren"})
+"""Authors who ask long, polite questions, as language models do. Few other authors do so."""
+
+_WEIGHT_LIKE_MODELS = 1.5
+"""The weight of these authors' questions."""
+
 _TASKS_FOR_ANY = 4
 """The number of tasks for which a question that fits any task is asked."""
 
@@ -143,7 +149,8 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
 
 def _weight(row: Row) -> float:
     follows = _FOLLOW_UP_WEIGHT if row.task.endswith(FOLLOW_UP) else 1.0
-    return _CLASS_WEIGHTS.get(row.kind, 1.0) * follows
+    like_models = _WEIGHT_LIKE_MODELS if row.hand in _LIKE_MODELS else 1.0
+    return _CLASS_WEIGHTS.get(row.kind, 1.0) * follows * like_models
 
 
 def _task(raw: Mapping[str, Any]) -> str:

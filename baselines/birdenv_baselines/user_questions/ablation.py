@@ -19,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._weights import FEATURES, OWN, OWN_NOTE, Weights
+from birdenv.users.understanding._weights import FEATURES, Weights
 from birdenv_baselines.user_questions._examples import Examples, read_examples
 from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped, measure
@@ -51,7 +51,6 @@ def _of_words(*names: str) -> tuple[str, ...]:
 PARTS: Sequence[Part] = (
     Part("everything"),
     Part("runs of words", ("runs",)),
-    Part("runs around a candidate's words", ("own runs",)),
     Part("kinds asked for and settled", ("asked_and", "asked_not")),
     Part("kinds asked for in plain words", ("plain:",)),
     Part("words of the term, the SQL, the notes and values", _of_words("term", "sql", "notes", "values")),
@@ -118,8 +117,6 @@ def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list
     """Measure the user without a part, with weights that were fitted with all parts."""
     values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
-    if "own runs" in part.features:
-        runs = {run: said for run, said in runs.items() if not {OWN, OWN_NOTE} & set(run.split())}
     left = tuple(0.0 if name.startswith(part.features) else value for name, value in values)
     with taken_away(part):
         return measure(rows, Weights(left, runs, weights.known))

@@ -14,8 +14,8 @@ from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
-Field: TypeAlias = Literal["term", "sql", "notes", "values"]
-FIELDS: tuple[Field, ...] = ("term", "sql", "notes", "values")
+Field: TypeAlias = Literal["term", "sql", "notes"]
+FIELDS: tuple[Field, ...] = ("term", "sql", "notes")
 
 FACETS: tuple[str, ...] = (
     *GROUPS,

@@ -147,17 +147,6 @@ _ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")
 
 
-def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """Return the stems of words next to terms in the request, such as "high" in "a high wear index"."""
-    said = words(clean(request))
-    found: set[str] = set()
-    for term in terms:
-        for start, end in _places(said, words(clean(term))):
-            near = said[max(0, start - 2) : start] + said[end : end + 1]
-            found.update(stem(word) for word in near if word not in STOP_WORDS)
-    return found
-
-
 def _places(said: list[str], phrase: list[str]) -> Iterator[tuple[int, int]]:
     """Yield where a phrase occurs in a list of words: the index of its start, and of the word after it."""
     for start in range(len(said) - len(phrase) + 1):
@@ -295,19 +284,3 @@ def stems_near(text: str, literals: Iterable[str]) -> set[str]:
 def stems_in(text: str) -> set[str]:
     """Return the stems of the longer words in a text, with names split into words, without stop words."""
     return {stem(word) for word in split_words(text).split() if len(word) > 2 and word not in STOP_WORDS}
-
-
-def sibling_stems(notes: BriefNotes, sql: str) -> set[str]:
-    """Return the stems of other values that the columns in `sql` can have, from the columns' meanings.
-
-    Only meanings that mention a value from the SQL are used, because they probably list the possible values.
-    """
-    tokens = tokenize(sql)
-    values = {" ".join(words(clean(token.text))) for token in tokens if token.kind in ("string", "number")}
-    found: set[str] = set()
-    for name in sorted({token.text.lower() for token in tokens if token.kind in ("word", "quoted")}):
-        meaning = notes.columns.get(name, "")[:1000]
-        spaced = f" {' '.join(words(clean(meaning)))} "
-        if any(value and f" {value} " in spaced for value in values):
-            found |= stems_in(_DATA_NOTE.sub(" ", meaning))
-    return found - {stem(word) for value in values for word in value.split()}

@@ -13,7 +13,6 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
-    beside_terms,
     clause_kinds,
     kinds_of_sql,
     kinds_said,
@@ -23,7 +22,6 @@ from birdenv.users.understanding._candidate_words import (
     noted_stems,
     numbers_in,
     settled_kinds,
-    sibling_stems,
     spoken_stems,
     stems_in,
     stems_near,
@@ -94,33 +92,16 @@ def _points(brief: Brief) -> Iterable[Described]:
             group=items[0].kind,
             target=items[0].term,
             kinds=kinds,
-            items=(*items, *_alternatives(items, brief)),
+            items=tuple(items),
             names=names_of(term),
             literals=literals_of(snippets, short="limit" in main_kinds),
             main_kinds=main_kinds,
         )
         if "limit" in main_kinds:
             notes |= stems_near(brief.request, candidate.literals)
-        values = sibling_stems(brief.notes, snippets)
-        yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes, "values": values}
+        yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes}
 
 
-def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
-    """Return the annotated knowledge that the gold SQL offers as an alternative to some points.
-
-    For the point `x < 95`, this is `y > 60` if the gold SQL has `x < 95 OR y > 60`.
-    """
-    known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
-    own = [item.snippet for item in items]
-    either = [
-        part.sql
-        for part in (gold_parts(brief.gold, brief.dialect) if known else ())
-        if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
-    ]
-    return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
-
-
-_CONDITIONS = ("where", "having")
 _OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
 """What people call the rows to which a snippet's ELSE applies."""
 
@@ -154,7 +135,7 @@ def _parts(brief: Brief) -> Iterable[Described]:
             else literals_of(part.sql, short=True),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ()), *_kinds_within(part)},
         )
-        notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
+        notes = meaning_stems(brief.notes, part.sql)
         notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
         if part.clause in ("output", "group", "order"):
             notes |= _earlier_stems(brief, part.clause)
@@ -166,7 +147,7 @@ def _parts(brief: Brief) -> Iterable[Described]:
             notes |= stems_near(brief.request, candidate.literals) - of_terms
         if part.clause == "create":
             spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
-        yield candidate, {"sql": spoken, "notes": notes, "values": sibling_stems(brief.notes, part.sql)}
+        yield candidate, {"sql": spoken, "notes": notes}
 
 
 def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:

@@ -18,7 +18,7 @@ from birdenv.users.understanding._phrases import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._question import SHORT_NAME, Question, called
+from birdenv.users.understanding._question import Question, called
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import (
@@ -26,7 +26,6 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
-    words,
 )
 
 
@@ -107,7 +106,7 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     found: list[tuple[int, int]] = []
     for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
         candidate = index.candidates[number]
-        names = [name for name in candidate.names if not asked.guesses or len(name) > SHORT_NAME]
+        names = candidate.names
         in_quotes = quotes and bool(names) and f"'{clean(candidate.target)}'" in asked.text
         found += [
             (-len(name), number)
@@ -116,25 +115,7 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             or (quotes and f"'{name}'" in asked.text)
             or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
-    if not found and quotes and not is_out_of_scope(asked.said):
-        begun = _quoted_in_part(index, asked)
-        return index.candidates[begun.pop()] if len(begun) == 1 else None
     return index.candidates[min(found)[1]] if found else None
-
-
-_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
-
-
-def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
-    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
-    return {
-        number
-        for number, candidate in enumerate(index.candidates)
-        if candidate.items
-        for one in quoted
-        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
-    }
 
 
 def _is_bare(rest: str) -> bool:

@@ -27,7 +27,7 @@ from birdenv.users.understanding._word_forms import (
 )
 
 ITSELF, SYNONYM = 1.0, 0.6
-"""The certainty that one word means another: 1 for the word itself, less for a synonym or an opposite."""
+"""The certainty that one word means another: 1 for the word itself, less for a synonym."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """Names or values by first word, each with spaces around it and with the index of its candidate."""
@@ -84,18 +84,9 @@ def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tupl
     """Return the possible meanings of words that are not `spoken`. Words in `others` also mean themselves."""
     alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
     for word in sorted(spoken):
-        for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
+        for other in SYNONYMS.get(word, ()):
             alike.setdefault(other, []).append((word, SYNONYM))
     return {word: tuple(found) for word, found in alike.items()}
-
-
-_NOT = ("un", "in", "non", "dis")
-
-
-def _opposites(word: str) -> list[str]:
-    """Return the opposites of a word, by prefix: "inactive" may ask about "active"."""
-    denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
-    return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
 
 def _calls(called: Iterable[Iterable[str]]) -> Calls:

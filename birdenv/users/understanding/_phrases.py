@@ -95,7 +95,9 @@ class Phrases:
         """Return the names of the groups with a phrase that occurs in the text."""
         patterns, begun = self._patterns, self._begun
         (_, any_group), *groups = patterns.get(_ANY) or self._compiled(_ANY)
-        found = {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
+        found = (
+            {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
+        )
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
             if letters in begun:

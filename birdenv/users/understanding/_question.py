@@ -65,11 +65,10 @@ def take_apart(question: str) -> Question:
 
     If "Is that right?" follows a statement, the question is about the statement.
     """
-    text = _without_preamble(respelt(clean(question[:_LONGEST])))
+    text = respelt(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
-    guesses = _is_guess(text)
-    spaced = _spaced(all_words, guesses)
+    spaced = f" {' '.join(all_words)} "
     stems = tuple(map(stem, all_words))
     telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
     content = tuple(dict.fromkeys(map(stem, content_words(telling))))
@@ -79,10 +78,8 @@ def take_apart(question: str) -> Question:
         if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
             of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
     whole = Said.of(spaced.strip())
-    asking = _VALUE.sub(" ", text) if guesses else " ".join(of_question)
+    asking = " ".join(words(_VALUE.sub(" ", text)) if _is_guess(text) else of_question)
     kinds = (whole if asking == whole.text else Said.of(asking)).kinds
-    if guesses and _ROWS.search(text):
-        kinds |= {"limit"}
     return Question(
         asked=question,
         text=text,
@@ -92,43 +89,19 @@ def take_apart(question: str) -> Question:
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
         kinds=kinds,
-        guesses=guesses,
+        guesses=_is_guess(text),
     )
-
-
-_PREAMBLE = re.compile(
-    r"^(?:(?:when|while|before|after|once|if) (?:i|we|\w+ing)\b|in order to\b|for (?=[^,?]{3,80},"
-    r" (?:should|would|do|shall) (?:i|we|you)\b[^?]{0,60}\b(?:still|again|previous|before)\b))"
-    r"[^,?']{3,120}, (?=(?:should|shall|do|does|would|could|can|is|are|may|will|how|what|which|where|who)\b)"
-)
-
-
-def _without_preamble(text: str) -> str:
-    """Return a text without its preamble, as in "When I add up the hours, do absences count?"."""
-    match = _PREAMBLE.match(text)
-    rest = text[match.end() :] if match else ""
-    telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
-    return rest if len(telling) > 1 else text
 
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
 """Asks how something is computed, so these words do not refer to names such as "working stations"."""
 
 
-def _spaced(all_words: Sequence[str], guesses: bool) -> str:
-    spaced = f" {' '.join(all_words)} "
-    return spaced.replace(" at most ", " ").replace(" at least ", " ") if guesses else spaced
-
-
-SHORT_NAME = 4
-"""In a guess, a name of at most this length, such as "high" or "most", does not count as mentioned."""
-
 _VALUE = any_of(
     r"""
     (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
 )
 _QUOTED = re.compile(r"'[^'\s]{1,60}'")
-_ROWS = any_of("NUMBER (?:rows?|lines?|results?|entries|records|items)")
 _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\w+|mean\w*|explain\w*)\b")
 
 
@@ -220,8 +193,6 @@ class Overlap:
             question and the request share a word for a measure, such as "years".
         total: the weight of all words in the question.
         unknown: the weight of the words that no candidate contains.
-        shared: for each candidate that shares words with the question, these words, each with True if the
-            candidate's term or SQL contains it.
     """
 
     by_field: list[Sequence[float]]
@@ -229,7 +200,6 @@ class Overlap:
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
-    shared: dict[int, dict[str, bool]] = field(default_factory=dict)
 
 
 NOTHING = (0.0,) * len(FIELDS)
@@ -241,7 +211,6 @@ def overlap(index: Index, question: Question) -> Overlap:
     size = len(index.candidates)
     known = [False] * size
     shared: dict[int, list[float]] = {}
-    said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
     total = unknown = 0.0
     readable = _is_readable(index, question)
@@ -266,18 +235,15 @@ def overlap(index: Index, question: Question) -> Overlap:
                 fields = shared.get(number)
                 if fields is None:
                     fields = shared[number] = [*NOTHING]
-                    said[number] = {}
                 fields[place] += weight
-                said[number][word] = place < _NOTES or said[number].get(word, False)
                 if is_name:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown, said)
+    return Overlap(by_field, known, names, total or 1.0, unknown)
 
 
-_NOTES = FIELDS.index("notes")
 _SURE = (ITSELF, SYNONYM)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidate import GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap
+from birdenv.users.understanding._question import NOTHING, Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import (
     FAMILIES,
     PLACE_OF,
@@ -36,7 +36,7 @@ _NEAR, _NAMED, _LITERAL = map(WORD_FEATURES.index, ("near_best", "named", "liter
 _GROUP = {group: PLACE_OF[f"group:{group}"] for group in GROUPS}
 _SETTLED = [{kind: PLACE_OF[f"asked_{how}_settled:{kind}"] for kind in KINDS} for how in ("not", "and")]
 _NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
-_FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
+_FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,12 @@ class Evidence:
             no such candidate, or if several terms contain words of the question.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
-        shared: for each candidate that shares words with the question, these words, each with True if the
-            candidate's term or SQL contains it, and False if only its notes or values do.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
-    shared: Mapping[int, Mapping[str, bool]]
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -101,16 +98,17 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(kinds)
     vectors.append(_refusal(question, unknown, best / total, plain))
     vectors.append(_asking_back(question, best / total, plain))
-    guesses = question.guesses and not any(_named_at_length(index.candidates[i], question) for i in named)
     is_known = any(found.known)
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
     confirmed = of_value if goes_on else set[int]()
-    allowed = _allowed(index, question, found, of_value, confirmed, guesses, unrestricted)
-    of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    allowed = _allowed(index, question, found, of_value, confirmed, unrestricted)
+    of_term = [
+        i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not question.guesses
+    ]
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names, found.shared)
+    return Evidence(vectors, allowed, lone, names)
 
 
 _GOES_ON = re.compile(
@@ -154,7 +152,6 @@ def _allowed(
     found: Overlap,
     of_value: set[int],
     confirmed: set[int],
-    guesses: bool,
     unrestricted: bool,
 ) -> list[bool]:
     """Return, for each candidate, whether a question may be about it.
@@ -162,11 +159,11 @@ def _allowed(
     `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
+    may_limit = any(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            ((is_known or found.names) and not guesses)
+            ((is_known or found.names) and not question.guesses)
             or (candidate.group == "said" and number in of_value)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
@@ -206,17 +203,8 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
     return bool(whole) and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
-def _is_of_time(question: Question) -> bool:
-    """Return whether a question asks for a range of dates and also contains distinctive words."""
-    return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
-
-
 def _numbers(first: str, values: Iterable[float]) -> Vector:
     return [(place, float(value)) for place, value in enumerate(values, PLACE_OF[first]) if value]
-
-
-def _named_at_length(candidate: Candidate, question: Question) -> bool:
-    return any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
 
 
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
@@ -257,7 +245,7 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     The probabilities are rounded so that they are identical on all machines.
     """
     values = weights.values
-    of_words = facet_scores(index, asked, found.shared, weights.known, weights.of_runs)
+    of_words = facet_scores(index, asked, weights.known, weights.of_runs)
     scores = [
         sum([values[place] * value for place, value in vector], said)
         for vector, said in zip(found.vectors, of_words, strict=True)

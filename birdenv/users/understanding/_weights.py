@@ -66,7 +66,6 @@ PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
 REFUSE, ASK_BACK = map(FACETS.index, ("refuse", "ask back"))
 _SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
-OWN, OWN_NOTE = "@", "&"
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
@@ -96,31 +95,6 @@ def word_runs(tokens: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*tokens, *pairs, *triples]))
 
 
-def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool]) -> list[str]:
-    """Return the runs around the words that a candidate shares with a question.
-
-    Args:
-        tokens: the words of the question, with a mark at each end.
-        stems: the stems of the question.
-        own: the stems that the candidate shares, each with True if it occurs in the candidate's term or SQL.
-    """
-    marked = list(tokens)
-    places = [place for place, one in enumerate(stems, 1) if one in own]
-    for place in places:
-        marked[place] = OWN if own[stems[place - 1]] else OWN_NOTE
-    found: dict[str, None] = {}
-    for place in places:
-        mark, before, after = marked[place], marked[place - 1], marked[place + 1]
-        found[f"{before} {mark}"] = None
-        found[f"{mark} {after}"] = None
-        found[f"{before} {mark} {after}"] = None
-        if place > 1:
-            found[f"{marked[place - 2]} {before} {mark}"] = None
-        if place + 2 < len(marked):
-            found[f"{mark} {after} {marked[place + 2]}"] = None
-    return list(found)
-
-
 def scale(runs: int) -> float:
     """Return the factor that scales the run weights of a question with `runs` runs.
 
@@ -146,12 +120,9 @@ class RunWeights:
             for run, said in weights.items()
         }
 
-    def total(self, runs: Sequence[str]) -> int:
-        """Return the total weights of several runs for all facets, packed into one integer."""
-        return sum(filter(None, map(self._side_by_side.get, runs)))
-
-    def by_facet(self, total: int) -> Sequence[int]:
-        """Unpack the result of `total` to the total weight for each facet."""
+    def by_facet(self, runs: Sequence[str]) -> Sequence[int]:
+        """Return the total weight of several runs for each facet."""
+        total = sum(filter(None, map(self._side_by_side.get, runs)))
         return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
@@ -163,26 +134,13 @@ _LANES = Struct(f"<{len(FACETS)}i")
 
 
 def facet_scores(
-    index: Index,
-    question: Question,
-    shared: Mapping[int, Mapping[str, bool]],
-    known: Collection[str],
-    weights: RunWeights,
+    index: Index, question: Question, known: Collection[str], weights: RunWeights
 ) -> list[float]:
-    """Score each candidate, a refusal and a request to rephrase by the word sequences in a question.
-
-    If a candidate shares words with the question, the sequences around these words count more for it.
-    """
-    tokens = tokens_of(index, question, known)
-    runs = word_runs(tokens)
+    """Score each candidate, a refusal and a request to rephrase by the word sequences in a question."""
+    runs = word_runs(tokens_of(index, question, known))
     share = scale(len(runs)) / 100
-    total = weights.total(runs)
-    said = weights.by_facet(total)
+    said = weights.by_facet(runs)
     scores = [sum(facets(said)) * share for facets in _facets(index)]
-    for number, own in shared.items():
-        more = weights.total(own_runs(tokens, question.stems, own))
-        if more:
-            scores[number] = sum(_facets(index)[number](weights.by_facet(total + more))) * share
     return [*scores, said[REFUSE] * share, said[ASK_BACK] * share]
 
 
