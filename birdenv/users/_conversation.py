@@ -7,17 +7,9 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
-from birdenv.users._told import (
-    LIST_STEMS,
-    ORDINALS,
-    PART_STEMS,
-    confirmed,
-    is_part,
-    linked,
-    part_asked_for,
-    says,
-    without_courtesy,
-)
+from birdenv.users._claims import LIST_STEMS, PART_STEMS, says, without_courtesy
+from birdenv.users._proposal import confirmed
+from birdenv.users._told import ORDINALS, is_part, linked, part_asked_for
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -123,7 +115,7 @@ class Conversation:
         asked, choice = part.asked or take_apart(part.text), part.choice
         if choice is None or choice is NEVER or not (self.told or self._last):
             return Part(part.text, choice, asked)
-        if text := without_courtesy(asked):
+        if (text := without_courtesy(asked.text)) and text != asked.text:
             asked = take_apart(text)
             rest = understand(self.brief, asked)
             choice = max(rest, choice, key=lambda one: (one.tells, one.share))

@@ -14,8 +14,7 @@ from birdenv.errors import InputError
 from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal, still_holds
-from birdenv.users._proposal import agreed
-from birdenv.users._told import confirmed
+from birdenv.users._proposal import agreed, confirmed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
@@ -161,8 +160,8 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        if again or said:
-            said = confirmed(asked, choice, brief) or said
+        if again and not said:
+            said = confirmed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."
         if name == "mistaken" and again:

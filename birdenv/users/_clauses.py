@@ -1,0 +1,133 @@
+"""Judge proposals about output columns, groups, sorting, the number of rows and duplicates."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from birdenv.users._brief import BriefNotes
+from birdenv.users._claims import SPELT
+from birdenv.users._facts import names_in
+from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+
+_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
+_NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
+_DIRECTIONS = {
+    True: re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
+    False: re.compile(
+        r"\b(?:ascending|alphabetical\w*|a to z)\b"
+        r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
+    ),
+}
+"""Phrases for descending order (True) and ascending order (False)."""
+
+_ONCE = re.compile(
+    r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
+)
+_REPEATED = re.compile(r"\b(?:with|keep\w*|allow\w*|includ\w*) (?:the |any )?duplicates\b|\brepeat\w*")
+_REGIONS = {
+    "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
+    "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
+    "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
+    "tie": re.compile(r"^$"),
+}
+"""For each clause, the text of a question that is not about the columns named in this clause."""
+
+_BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
+_OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
+"""Words that people leave out of the name of a key, as in "one row for each station"."""
+
+_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
+_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
+
+
+def clause_of(sql: str) -> str:
+    """Return the kind of clause that a snippet begins with; empty if it is an expression."""
+    return next((_BEGINNINGS.get(token.key, "") for token in tokenize(sql)), "")
+
+
+def of_clause(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> str | None:
+    """Return "Yes", "No" or an empty string for a proposal about a clause that lists names or arranges rows.
+
+    The result is None if the clause is another one, such as a condition.
+
+    Args:
+        text: the cleaned text of the question.
+        sql: the clause.
+        clause: its kind, such as `output`.
+        known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
+            schema but not in the clause, the result is "No".
+    """
+    if clause in _REGIONS:
+        return _names(text, sql, clause, known)
+    if clause == "distinct":
+        return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
+    return "No" if clause == "limit" and _NO_LIMIT.search(text) else None
+
+
+@lru_cache(maxsize=64)
+def known_names(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
+    """Return the stems of each name in a schema, as the user says the name."""
+    names = Names(identifiers, notes)
+    found = {frozenset(map(stem, words(clean(names.words(name))))) for name in identifiers}
+    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
+
+
+def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
+    """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
+    said = frozenset(map(stem, words(text)))
+    return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
+
+
+@lru_cache(maxsize=4096)
+def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
+    tree = parse_fragment(sql)
+    if tree is None:
+        return ()
+    part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
+    items = (part or tree).expressions or [tree]
+    return tuple((names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
+
+
+def _said(sql: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(verbalise(sql)))))
+
+
+def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> str:
+    """Judge a proposal about output columns, groups or sorting.
+
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
+    name from the schema that the clause does not list.
+    """
+    items = _listed(sql, clause)
+    about = _REGIONS[clause].sub(" ", text)
+    said = frozenset(map(stem, words(about)))
+    if clause in ("order", "tie") and not _SORTED_BY.search(text):
+        known = frozenset()
+    here = [name for name in known if name - _OF_KEYS <= said]
+    full = [name for name in here if not any(name < other for other in here)]
+    if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
+        return "No"
+    named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
+    if clause in ("order", "tie"):
+        downs = [down for down, pattern in _DIRECTIONS.items() if pattern.search(text)]
+        if len(downs) == 1 and items:
+            wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
+                return ""
+            return "Yes" if wanted[0] == downs[0] else "No"
+        return "Yes" if any(named) else ""
+    if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
+        return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
+    if items and all(named):
+        return "Yes"
+    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
+    if clause == "output":
+        if not any(named):
+            return "No" if told else ""
+        return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
+    return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
