@@ -6,27 +6,12 @@ import re
 from functools import lru_cache
 
 from birdenv.users._brief import BriefNotes
-from birdenv.users._claims import SPELT
+from birdenv.users._claims import SPELT, says
 from birdenv.users._facts import names_in
 from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
-_EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
-_NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
-_DIRECTIONS = {
-    True: re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
-    False: re.compile(
-        r"\b(?:ascending|alphabetical\w*|a to z)\b"
-        r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
-    ),
-}
-"""Phrases for descending order (True) and ascending order (False)."""
-
-_ONCE = re.compile(
-    r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
-)
-_REPEATED = re.compile(r"\b(?:with|keep\w*|allow\w*|includ\w*) (?:the |any )?duplicates\b|\brepeat\w*")
 _REGIONS = {
     "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
     "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
@@ -40,8 +25,6 @@ _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
 
 _TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
-_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
-_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
 def clause_of(sql: str) -> str:
@@ -64,8 +47,9 @@ def of_clause(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]
     if clause in _REGIONS:
         return _names(text, sql, clause, known)
     if clause == "distinct":
-        return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
-    return "No" if clause == "limit" and _NO_LIMIT.search(text) else None
+        said = says(text, "once", "repeated")
+        return "Yes" if "once" in said else "No" if said else ""
+    return "No" if clause == "limit" and says(text, "no limit") else None
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +90,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
     said = frozenset(map(stem, words(about)))
-    if clause in ("order", "tie") and not _SORTED_BY.search(text):
+    if clause in ("order", "tie") and not says(text, "sorted by"):
         known = frozenset()
     here = [name for name in known if name - _OF_KEYS <= said]
     full = [name for name in here if not any(name < other for other in here)]
@@ -114,12 +98,12 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         return "No"
     named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
     if clause in ("order", "tie"):
-        downs = [down for down, pattern in _DIRECTIONS.items() if pattern.search(text)]
-        if len(downs) == 1 and items:
+        found = says(text, "ascending", "descending", "by time")
+        if items and len(found - {"by time"}) == 1:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
+            if "by time" in found and not any(own & _TIMES for own, _ in items):
                 return ""
-            return "Yes" if wanted[0] == downs[0] else "No"
+            return "Yes" if ("descending" in found) == wanted[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
@@ -129,5 +113,5 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     if clause == "output":
         if not any(named):
             return "No" if told else ""
-        return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
+        return "No" if says(text, "all columns") else "Yes" if full else ""
     return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""

@@ -22,12 +22,6 @@ from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
-_ASKS_FOR_USE = re.compile(
-    r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
-    r"|uses?|used|using)\b"
-)
-"""Asks whether a column is used. An answer would show which columns the gold SQL has."""
-
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
@@ -48,7 +42,7 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
         return ""
     (sql,) = choice.granted()
     clause = (choice.parts[0].clause if len(choice.parts) == 1 else "") or clause_of(sql)
-    if clause != "output" and _ASKS_FOR_USE.search(asked.text):
+    if clause != "output" and says(asked.text, "use"):
         return ""
     known = known_names(brief.identifiers, brief.notes)
     if choice.items:  # the words of the request propose nothing new
@@ -127,7 +121,7 @@ def _in_one_unit(claims: Claims, own: frozenset[str]) -> bool:
 def _of_amounts(claims: Claims, facts: Facts, keeps: bool | None, is_proposal: bool) -> str:
     """Judge a proposal about numbers, dates or times."""
     values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
-    if "only" in claims.said or (facts.is_turned and (claims.sign or keeps is not None)):
+    if "only amount" in claims.said or (facts.is_turned and (claims.sign or keeps is not None)):
         return ""
     ranges = facts.ranges
     if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
