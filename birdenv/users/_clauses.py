@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from birdenv.users._brief import BriefNotes
+from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users._claims import SPELT, says
 from birdenv.users._facts import names_in
 from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
+from birdenv.users.understanding import Choice
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
@@ -27,43 +28,51 @@ _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 _TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 
 
-def clause_of(sql: str) -> str:
-    """Return the kind of clause that a snippet begins with; empty if it is an expression."""
-    return next((_BEGINNINGS.get(token.key, "") for token in tokenize(sql)), "")
-
-
-def of_clause(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> str | None:
+def of_clause(text: str, choice: Choice, brief: Brief) -> str | None:
     """Return "Yes", "No" or an empty string for a proposal about a clause that lists names or arranges rows.
 
-    The result is None if the clause is another one, such as a condition.
-
-    Args:
-        text: the cleaned text of the question.
-        sql: the clause.
-        clause: its kind, such as `output`.
-        known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
-            schema but not in the clause, the result is "No".
+    The result is None if the answer is about something else, such as a condition. If a question proposes a
+    name that is in the schema but not in the clause, the result is "No".
     """
+    sql, clause = "".join(choice.granted()[:1]), "".join(part.clause for part in choice.parts[:1])
+    clause = clause or next((_BEGINNINGS.get(token.key, "") for token in tokenize(sql)), "")
+    if len(choice.granted()) != 1 or (clause != "output" and says(text, "use")):
+        return ""
     if clause in _REGIONS:
-        return _names(text, sql, clause, known)
+        return _names(text, sql, clause, known_names(choice, brief))
     if clause == "distinct":
         said = says(text, "once", "repeated")
         return "Yes" if "once" in said else "No" if said else ""
     return "No" if clause == "limit" and says(text, "no limit") else None
 
 
+def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
+    """Return the stems of each name in the schema, except names that the request or an annotated term has."""
+    known = _known(brief.identifiers, brief.notes)
+    if not choice.items:
+        return known
+    given = frozenset(_stems(" ".join([brief.request, *(item.term for item in choice.items)])))
+    return frozenset(name for name in known if not name <= given)
+
+
 @lru_cache(maxsize=64)
-def known_names(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
-    """Return the stems of each name in a schema, as the user says the name."""
+def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     names = Names(identifiers, notes)
-    found = {frozenset(map(stem, words(clean(names.words(name))))) for name in identifiers}
+    found = {_stems(names.words(name)) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(clean(text))))
 
 
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
-    said = frozenset(map(stem, words(text)))
-    return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
+    said, own = _stems(text), own - _TIMES
+    names = (name - _TIMES for name in known)
+    return not said & (own - GENERIC_STEMS) and any(
+        name <= said and not name & own and not name <= GENERIC_STEMS for name in names
+    )
 
 
 @lru_cache(maxsize=4096)

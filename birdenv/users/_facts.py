@@ -33,7 +33,6 @@ class Facts:
         ranges: the ends of each range that a condition on an amount allows.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
-        only_values: True if the snippet is a single condition that lists values.
         connected: "And" or "Or" if the snippet connects simple conditions in this way; otherwise empty.
         keeps_missing: whether entries without a value are kept, if the snippet says nothing else.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
@@ -43,7 +42,6 @@ class Facts:
     ranges: Sequence[Ends] = ()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
-    only_values: bool = False
     connected: str = ""
     keeps_missing: bool | None = None
     is_turned: bool = False
@@ -69,7 +67,6 @@ def facts_of(sql: str) -> Facts:
         tuple(_ranges(tree)),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
-        kind_of(body) in ("EQ", "In"),
         _connected(condition),
         not missing[1] if missing else None,
         _is_turned(tree),

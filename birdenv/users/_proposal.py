@@ -13,7 +13,7 @@ from typing import Any
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import clause_of, is_foreign, known_names, of_clause
+from birdenv.users._clauses import is_foreign, known_names, of_clause
 from birdenv.users._facts import Ends, Facts, Value, facts_of
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -32,28 +32,14 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     distinctive words in the question, and an empty string otherwise.
     """
     said = says(asked.text, "proposal", "choice")
-    if not choice.tells or "choice" in said or not (asked.confirms or said):
+    if "choice" in said or not (asked.confirms or said):
         return ""
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= _stems(choice.answer)
         return "Yes" if repeats else ""
-    if len(choice.granted()) != 1:
-        return ""
-    (sql,) = choice.granted()
-    clause = (choice.parts[0].clause if len(choice.parts) == 1 else "") or clause_of(sql)
-    if clause != "output" and says(asked.text, "use"):
-        return ""
-    known = known_names(brief.identifiers, brief.notes)
-    if choice.items:  # the words of the request propose nothing new
-        given = _stems(" ".join([brief.request, *(item.term for item in choice.items)]))
-        known = frozenset(name for name in known if not name <= given)
-    if (judged := of_clause(asked.text, sql, clause, known)) is not None:
-        return judged
-    facts = facts_of(sql)
-    if claims_of(asked.text).amounts and is_foreign(asked.text, facts.names, known):
-        return "No"
-    return _judged(asked, choice, brief, is_proposal=True)
+    judged = of_clause(asked.text, choice, brief)
+    return _judged(asked, choice, brief, is_proposal=True) if judged is None else judged
 
 
 def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
@@ -61,25 +47,21 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    if len(told.granted()) != 1 or says(asked.text, "enquiry"):
-        return ""
-    known = known_names(brief.identifiers, brief.notes)
-    if claims_of(asked.text).amounts and is_foreign(asked.text, facts_of(told.granted()[0]).names, known):
-        return ""
-    return _judged(asked, told, brief, is_proposal=False)
+    return "" if says(asked.text, "enquiry") else _judged(asked, told, brief, is_proposal=False)
 
 
 def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool) -> str:
+    if len(choice.granted()) != 1:
+        return ""
     (sql,) = choice.granted()
-    facts, own, term = (
-        facts_of(sql),
-        _stems(in_words(sql, brief).text),
-        _stems(choice.target if choice.items else "") - GENERIC_STEMS,
-    )
+    facts, own = facts_of(sql), _stems(in_words(sql, brief).text)
+    term = _stems(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is not None and "missing" in said:
         return "" if keeps is None or {"in", "out"} <= said else _yes(keeps == facts.keeps_missing)
+    if claims.amounts and is_foreign(asked.text, facts.names, known_names(choice, brief)):
+        return "No" if is_proposal and keeps is None else ""
     if "turned" in said:
         return ""
     if "choice" in said:
@@ -193,7 +175,7 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
     if not listed or facts.is_turned:
         return ""
-    if "only" in claims.said and facts.only_values and all(listed):
+    if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
         is_all = len(named) == len(listed) or ("only those" in claims.said and is_all)
         return "Yes" if counted and is_all else "No" if named and counted else ""
