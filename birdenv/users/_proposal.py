@@ -72,7 +72,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     is_plain = rest <= PART_STEMS | own
     return (
         (is_plain and not asks_for_output(asked.said) and _of_conditions(said, facts))
-        or (_in_one_unit(claims, own) and _of_amounts(claims, facts, keeps, is_proposal or is_plain))
+        or (
+            _in_one_unit(claims, own)
+            and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
+        )
         or _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
     )
 
@@ -100,18 +103,21 @@ def _in_one_unit(claims: Claims, own: frozenset[str]) -> bool:
     return not claims.amounts or not units or units == of_point or (len(units) > 1 and len(of_point) > 1)
 
 
-def _of_amounts(claims: Claims, facts: Facts, keeps: bool | None, is_proposal: bool) -> str:
+def _of_amounts(
+    claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal: bool, is_plain: bool
+) -> str:
     """Judge a proposal about numbers, dates or times."""
     values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
-    if "only amount" in claims.said or (facts.is_turned and (claims.sign or keeps is not None)):
+    ranges, sign = () if facts.is_turned else facts.ranges, claims.sign
+    if "only amount" in claims.said or (facts.is_turned and sign):
         return ""
-    ranges = facts.ranges
     if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
         return _of_value(ranges[0][0][1], "", ranges, keeps)
-    if keeps is not None or (claims.said & {"exact", "edge"} and not claims.sign):
-        is_open = "side" in claims.said and not claims.sign
-        return "" if len(values) != 1 or is_open else _of_value(values[0], claims.sign, ranges, keeps)
-    return _of_bound(values, claims.sign, facts) if values and is_proposal else ""
+    names_value = not sign and (claims.said & {"exact", "edge"} or not is_proposal)
+    if keeps is not None or names_value:
+        is_open = "side" in claims.said and not sign
+        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, ranges, keeps)
+    return _of_bound(values, sign, facts) if values and (is_proposal or is_plain) else ""
 
 
 def _as_in(facts: Facts, value: Value, is_percentage: bool) -> Value:
