@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users._claims import SPELT, says
-from birdenv.users._facts import names_in
+from birdenv.users._facts import names_in, stems_of
 from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _REGIONS = {
@@ -51,24 +51,20 @@ def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
     known = _known(brief.identifiers, brief.notes)
     if not choice.items:
         return known
-    given = frozenset(_stems(" ".join([brief.request, *(item.term for item in choice.items)])))
+    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)]))
     return frozenset(name for name in known if not name <= given)
 
 
 @lru_cache(maxsize=64)
 def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     names = Names(identifiers, notes)
-    found = {_stems(names.words(name)) for name in identifiers}
+    found = {stems_of(names.words(name)) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, words(clean(text))))
 
 
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
-    said, own = _stems(text), own - _TIMES
+    said, own = stems_of(text), own - _TIMES
     names = (name - _TIMES for name in known)
     return not said & (own - GENERIC_STEMS) and any(
         name <= said and not name & own and not name <= GENERIC_STEMS for name in names

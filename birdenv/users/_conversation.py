@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, says, without_courtesy
+from birdenv.users._facts import stems_of
 from birdenv.users._proposal import confirmed
 from birdenv.users._told import ORDINALS, is_part, linked, part_asked_for
 from birdenv.users.sql_in_words import in_words
@@ -28,13 +29,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
 from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import (
-    GENERIC_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
@@ -150,7 +145,7 @@ class Conversation:
         if ranked.tells:
             return ranked
         for one in reversed(self.told):
-            if rest <= {*PART_STEMS, *self._stems_of(one)}:
+            if rest <= PART_STEMS | self._stems_of(one):
                 return one
         again = (asked.guesses or "refers" in said) and choice.call == "unclear"
         return told if again else choice
@@ -177,9 +172,8 @@ class Conversation:
         factors = {one: _FAR for one in found if "output" in one.main_kinds}
         return factors | dict.fromkeys(close, _CLOSE)
 
-    def _stems_of(self, choice: Choice) -> Iterator[str]:
-        for sql in choice.granted():
-            yield from map(stem, words(clean(in_words(sql, self.brief).text)))
+    def _stems_of(self, choice: Choice) -> frozenset[str]:
+        return stems_of(" ".join(in_words(sql, self.brief).text for sql in choice.granted()))
 
 
 _QUOTES = re.compile(r"\bmean by '")

@@ -25,6 +25,11 @@ _MISSING = re.compile(r"(?i)(?:WHERE |AND )?[\w.]{1,80} IS (NOT )?NULL")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of the words in a text."""
+    return frozenset(map(stem, words(clean(text))))
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What a snippet says about amounts, values and conditions.

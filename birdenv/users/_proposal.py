@@ -14,13 +14,13 @@ from typing import Any
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
 from birdenv.users._clauses import is_foreign, known_names, of_clause
-from birdenv.users._facts import Ends, Facts, Value, facts_of
+from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
@@ -36,7 +36,7 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
         return ""
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
-        repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= _stems(choice.answer)
+        repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
         return "Yes" if repeats else ""
     judged = of_clause(asked.text, choice, brief)
     return _judged(asked, choice, brief, is_proposal=True) if judged is None else judged
@@ -54,8 +54,8 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     if len(choice.granted()) != 1:
         return ""
     (sql,) = choice.granted()
-    facts, own = facts_of(sql), _stems(in_words(sql, brief).text)
-    term = _stems(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
+    facts, own = facts_of(sql), stems_of(in_words(sql, brief).text)
+    term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is not None and "missing" in said:
@@ -78,10 +78,6 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         )
         or _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
     )
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, words(clean(text))))
 
 
 def _yes(agrees: bool) -> str:

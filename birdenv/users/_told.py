@@ -12,7 +12,7 @@ from itertools import chain
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import says
-from birdenv.users._facts import body_of, operands
+from birdenv.users._facts import body_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -22,7 +22,6 @@ from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._gold_parts import bare_text, has_snippet
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import clean, stem, words
 
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 
@@ -50,7 +49,7 @@ def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None
         return None
     if not (parts := list(_parts(asked.text, *told.granted()))):
         found = linked(told, brief) if says(asked.text, "input") else []
-        alike = [len(_stems(f"{one.target} {one.sql[0]}").intersection(asked.content)) for one in found]
+        alike = [len(stems_of(f"{one.target} {one.sql[0]}").intersection(asked.content)) for one in found]
         return choice_of(found[alike.index(max(alike))]) if found else None
     sql = parts[0].sql(dialect=fragment_dialect())
     part = Choice("unlabelled", told.target, (), (Segment(told.target, PART, sql),))
@@ -105,7 +104,3 @@ def _columns(sql: str) -> set[str]:
     tree = parse_fragment(sql)
     found = body_of(tree).find_all(node_class("Column")) if tree is not None else ()
     return {node.name.lower() for node in found}
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, words(clean(text))))
