@@ -7,17 +7,10 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
-from birdenv.users._told import (
-    LIST_STEMS,
-    ORDINALS,
-    PART_STEMS,
-    confirmed,
-    is_part,
-    linked,
-    part_asked_for,
-    says,
-    without_courtesy,
-)
+from birdenv.users._claims import LIST_STEMS, PART_STEMS, says, without_courtesy
+from birdenv.users._facts import stems_of
+from birdenv.users._proposal import confirmed
+from birdenv.users._told import ORDINALS, is_part, linked, part_asked_for
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -36,13 +29,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
 from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import (
-    GENERIC_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
@@ -67,7 +54,6 @@ class Conversation:
     told: list[Choice] = field(default_factory=list)
     asked: list[Part] = field(default_factory=list)
     waiting: list[Part] = field(default_factory=list)
-    _last: list[Choice] = field(default_factory=list)
 
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
         """Split a message into questions, and decide what each is about, given the conversation so far.
@@ -84,9 +70,8 @@ class Conversation:
                 self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
         told_now = [part.choice for part in answered if part.choice is not None and part.choice.tells]
-        self._last = [one for one in told_now if not is_part(one)] or self._last
         texts = {part.text for part in answered}
-        told = {choice.target for choice in self._last}
+        told = {choice.target for choice in [*told_now, *self.told[-1:]]}
         self.waiting = [
             one for one in waiting if one.text not in texts and not (one.choice and one.choice.target in told)
         ]
@@ -121,9 +106,9 @@ class Conversation:
     def _in_the_light_of_before(self, part: Part) -> Part:
         """Return a question, interpreted with the help of what was said before."""
         asked, choice = part.asked or take_apart(part.text), part.choice
-        if choice is None or choice is NEVER or not (self.told or self._last):
+        if choice is None or choice is NEVER or not self.told:
             return Part(part.text, choice, asked)
-        if text := without_courtesy(asked):
+        if (text := without_courtesy(asked.text)) and text != asked.text:
             asked = take_apart(text)
             rest = understand(self.brief, asked)
             choice = max(rest, choice, key=lambda one: (one.tells, one.share))
@@ -137,7 +122,7 @@ class Conversation:
         probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
         and is about the last answer.
         """
-        told, said = self._told_last(asked), says(asked.text)
+        told, said = self.told[-1], says(asked.text)
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if _QUOTES.search(asked.text) and "refers" not in said:
@@ -145,25 +130,25 @@ class Conversation:
         if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
-        named = choice.target in {one.target for one in named_points(self.brief, asked)}
-        repeats = "repeats" in said and not named
-        least = _LIKELY if choice.items and (named or "infers" not in said) else SURE
-        sure = choice.tells and choice.share >= least and not repeats
+        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and not rest <= PART_STEMS:
             return choice
         if part := part_asked_for(asked, told, self.brief):
             return part
-        for one in (told, *reversed(self.told)):
+        for one in reversed(self.told):
             if confirmed(asked, one, self.brief):
                 return one
-        if sure or repeats:
-            return choice if sure else told
+        if sure:
+            return choice
         ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
-        if ranked.tells or "refers" not in said:
-            return ranked if ranked.tells else choice
-        again = not rest or (choice.call == "unclear" and "new" not in said)
-        return told if again and "remaining" not in said else choice
+        if ranked.tells:
+            return ranked
+        for one in reversed(self.told):
+            if rest <= PART_STEMS | self._stems_of(one):
+                return one
+        again = (asked.guesses or "refers" in said) and choice.call == "unclear"
+        return told if again else choice
 
     def _favoured(self, asked: Question, told: Choice, said: Set[str]) -> dict[Candidate, float]:
         """Return factors for the odds of the candidates, for a question that refers to the last answer.
@@ -187,20 +172,8 @@ class Conversation:
         factors = {one: _FAR for one in found if "output" in one.main_kinds}
         return factors | dict.fromkeys(close, _CLOSE)
 
-    def _told_last(self, asked: Question) -> Choice:
-        """Return the last answer.
-
-        If it covered several points, return the only point that shares a word with the question, or otherwise
-        the last point.
-        """
-        several = self._last or self.told[-1:]
-        said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
-        meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
-        return meant[0] if len(meant) == 1 else several[-1]
-
-    def _stems_of(self, choice: Choice) -> Iterator[str]:
-        for sql in choice.granted():
-            yield from map(stem, words(clean(in_words(sql, self.brief).text)))
+    def _stems_of(self, choice: Choice) -> frozenset[str]:
+        return stems_of(" ".join(in_words(sql, self.brief).text for sql in choice.granted()))
 
 
 _QUOTES = re.compile(r"\bmean by '")
@@ -237,15 +210,6 @@ def _places(text: str, size: int) -> Iterator[int]:
                 yield number - 1
 
 
-def ordinal(place: int) -> str:
-    """Return the ordinal number for an index from 0 to 9.
-
-    >>> ordinal(1)
-    'second'
-    """
-    return ORDINALS[place]
-
-
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """Return "Yes" or "No" if a question asks whether a condition from the first request still holds.
 
@@ -254,13 +218,12 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    phrases = says(asked.text)
-    keeps, drops = "keeps" in phrases, "drops" in phrases
-    if keeps == drops or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
+    phrases = says(asked.text, "keeps", "drops", "choice", "enquiry")
+    if len(phrases) != 1 or phrases & {"choice", "enquiry"}:
         return ""
     said = set(asked.content) - GENERIC_STEMS
     subjects = subject_stems(brief)
-    telling = ((one, _telling(one.term)) for one in brief.inherited)
+    telling = [(one, stems_in(one.term) - GENERIC_STEMS) for one in brief.inherited]
     named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= said]
     holds = {has_snippet(brief.gold, one.snippet) for one in named}
     if len(holds) != 1:
@@ -271,12 +234,4 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
         return ""
     if not still and choice.answer != NO_RESTRICTION:
         return ""
-    return "Yes" if still == keeps else "No"
-
-
-def _telling(term: str) -> frozenset[str]:
-    return frozenset(map(stem, content_words(words(clean(term))))) - GENERIC_STEMS
-
-
-_OR = re.compile(r"\bor\b")
-_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why)\b")
+    return "Yes" if still == ("keeps" in phrases) else "No"

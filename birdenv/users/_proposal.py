@@ -1,273 +1,189 @@
-"""Decide whether a proposal in a question ("Does high mean above 0.35?") agrees with the SQL."""
+"""Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
+
+The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from operator import ge, gt, le, lt
+from typing import Any
 
-from birdenv.users._amounts import OUT, SPELT, TURNS, Verdict, moments_in, numbers_in, of_amounts
-from birdenv.users._brief import Brief, BriefNotes
-from birdenv.users.sql_in_words import (
-    LexicalUnit,
-    Names,
-    Node,
-    parse_fragment,
-    split_words,
-    tokenize,
-    verbalise,
-)
+from birdenv.users._brief import Brief
+from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
+from birdenv.users._clauses import is_foreign, known_names, of_clause
+from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
+from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
+from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import (
-    GENERIC_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
-_PROPOSAL = re.compile(
-    r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
-    r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
-    r"|must|has|have|may|you said|you mean|i take)\b"
-    r"|^so\b|^(?:\w+ ){1,4}first\b"
-)
-_APPROVAL = re.compile(
-    r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
-)
-CHOICE = re.compile(
-    r"(?<!\bon )(?<!\bat )\bor\b"
-    r"(?! (?:more|less|fewer|above|below|later|earlier|after|before|higher|lower|over|under|not)\b)"
-)
-_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
-_LONGEST_APPROVAL = 24
-"""The number of characters at the end of a text that are searched for a request for approval."""
-
-_ASKS_FOR_USE = re.compile(
-    r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
-    r"|uses?|used|using)\b"
-)
-"""Asks whether a column is used. An answer would show which columns the gold SQL has."""
-
-_EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
-_NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
-_DIRECTIONS = {
-    True: re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
-    False: re.compile(
-        r"\b(?:ascending|alphabetical\w*|a to z)\b"
-        r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
-    ),
-}
-"""Phrases for descending order (True) and ascending order (False)."""
-
-_ONCE = re.compile(
-    r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
-)
-_REPEATED = re.compile(r"\b(?:with|keep\w*|allow\w*|includ\w*) (?:the |any )?duplicates\b|\brepeat\w*")
-_REGIONS = {
-    "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
-    "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
-    "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
-    "tie": re.compile(r"^$"),
-}
-"""For each clause, the text of a question that is not about the columns named in this clause."""
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
-def agreed(asked: Question, choice: Choice, brief: Brief) -> Verdict:
-    """Return "Yes" or "No" for a question's proposal, or an empty string if the choice does not decide it.
+def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
+    """Return "Yes", "No" or a short statement for a proposal, or an empty string if nothing decides it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    if not choice.tells or not _proposes(asked):
+    said = says(asked.text, "proposal", "choice")
+    if "choice" in said or not (asked.confirms or said):
         return ""
     if choice.answer:
-        said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
-        repeats = choice.answer.startswith(SAID) and len(said) > 1 and said <= _stems_of(clean(choice.answer))
+        told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+        repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
         return "Yes" if repeats else ""
-    clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
-    known = _known(brief.identifiers, brief.notes)
-    if choice.items:  # the words of the request propose nothing new
-        given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
-        known = frozenset(name for name in known if not name <= given)
-    return verdict(asked, choice.granted(), clause, known)
+    judged = of_clause(asked.text, choice, brief)
+    return _judged(asked, choice, brief, is_proposal=True) if judged is None else judged
 
 
-def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(map(stem, words(text)))
+def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
+    """Return "Yes", "No" or a short statement about a told point; empty if the question asks for neither.
 
-
-@lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
-    """Return the stems of each name in a schema, as the user says the name."""
-    names = Names(identifiers, notes)
-    found = {_stems_of(clean(names.words(name))) for name in identifiers}
-    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
-
-
-def _proposes(asked: Question) -> bool:
-    """Return whether a question proposes one thing."""
-    text = asked.text
-    proposes = asked.confirms or _PROPOSAL.match(text) or _APPROVAL.search(text[-_LONGEST_APPROVAL:])
-    return bool(proposes) and not CHOICE.search(text)
-
-
-def verdict(
-    asked: Question,
-    snippets: Sequence[str],
-    clause: str = "",
-    known: frozenset[frozenset[str]] = frozenset(),
-) -> Verdict:
-    """Compare the numbers, bounds, values and names that a question proposes with those in a snippet.
-
-    The result is "Yes", "No", or an empty string if the question cannot be decided.
-
-    Args:
-        asked: the question.
-        snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
-        clause: the kind of clause, such as `output`, if the SQL is a clause.
-        known: the names in the schema, each as a set of stems. If a question proposes a name that is in the
-            schema but not in the SQL, the verdict is "No".
-
-    >>> from birdenv.users.understanding import take_apart
-    >>> verdict(take_apart("Does roomy mean more than 40 seats?"), ["b.seats >= 40"])
-    'No'
-    >>> verdict(take_apart("So at least 40 seats?"), ["b.seats >= 40"])
-    'Yes'
-    >>> verdict(take_apart("So just the name and the index?"), ["name, wear_index"], "output")
-    'Yes'
+    An example of a statement is "10 itself is included".
     """
-    if len(snippets) != 1 or not _proposes(asked):
+    return "" if says(asked.text, "enquiry") else _judged(asked, told, brief, is_proposal=False)
+
+
+def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool) -> str:
+    if len(choice.granted()) != 1:
         return ""
-    text, tokens = asked.text, _tokens(snippets[0])
-    clause = clause or _CLAUSES.get(tokens[0].key if tokens else "", "")
-    if clause != "output" and _ASKS_FOR_USE.search(text):
+    (sql,) = choice.granted()
+    facts, own = facts_of(sql), stems_of(in_words(sql, brief).text)
+    term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
+    claims = claims_of(asked.text, months=stem("month") in own)
+    said, keeps = claims.said, claims.keeps
+    if facts.keeps_missing is not None and "missing" in said:
+        return "" if keeps is None or {"in", "out"} <= said else _yes(keeps == facts.keeps_missing)
+    if claims.amounts and is_foreign(asked.text, facts.names, known_names(choice, brief)):
+        return "No" if is_proposal and keeps is None else ""
+    if "turned" in said:
         return ""
-    if clause in _LISTS:
-        return _names(text, snippets[0], clause, known)
-    if clause == "distinct":
-        return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
-    if clause == "limit" and _NO_LIMIT.search(text):
-        return "No"
-    if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
-        out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
-        return "" if bool(out) == bool(kept) else "Yes" if out else "No"
-    proposed, moments = numbers_in(text), moments_in(text)
-    amounts = bool(proposed or moments)
-    if amounts and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
-        return "No"
-    if not clause and (TURNS.search(text) or (amounts and OUT.search(text))):
+    if "choice" in said:
+        claims, keeps = replace(claims, said=said - SIGNS.keys()), None
+    elif keeps is None and facts.ranges and claims.after & term:
+        keeps = True  # "so 3 days is late?"
+    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+    is_plain = rest <= PART_STEMS | own
+    return (
+        (is_plain and not asks_for_output(asked.said) and _of_conditions(said, facts))
+        or (
+            _in_one_unit(claims, own)
+            and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
+        )
+        or _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+    )
+
+
+def _yes(agrees: bool) -> str:
+    return "Yes" if agrees else "No"
+
+
+def _of_conditions(said: frozenset[str], facts: Facts) -> str:
+    """Answer whether all conditions of a point must hold, or whether one is enough."""
+    if not facts.connected or not said & {"both", "one"} or "out" in said:
         return ""
-    return of_amounts(text, tokens, proposed, moments) if amounts else _values(text, tokens)
+    if {"both", "one"} <= said:
+        return "All of them must hold" if facts.connected == "And" else "One of them is enough"
+    return _yes((facts.connected == "And") == ("both" in said))
 
 
-_NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
-_MISSING = re.compile(r"\b(?:without|missing|empty|blanks?|null|no|not|un\w+)\b")
-_LEFT_OUT = re.compile(r"\b(?:leav\w+ out|left out|exclu\w+|skip\w*|ignor\w+|drop\w*|remov\w+|omit\w*)\b")
-_KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
+def _in_one_unit(claims: Claims, own: frozenset[str]) -> bool:
+    """Return whether a question has no unit, or the only one of the point, or a rate as the point does."""
+    units, of_point = claims.units, own & UNIT_STEMS
+    return not claims.amounts or not units or units == of_point or (len(units) > 1 and len(of_point) > 1)
 
 
-_LISTS = frozenset({"output", "group", "order", "tie"})
-_CLAUSES = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
-_OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
-"""Words that people leave out of the name of a key, as in "one row for each station"."""
-
-
-@lru_cache(maxsize=4096)
-def _tokens(snippet: str) -> tuple[LexicalUnit, ...]:
-    return tuple(tokenize(snippet))
-
-
-@lru_cache(maxsize=4096)
-def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
-    tree = parse_fragment(sql)
-    if tree is None:
-        return ()
-    part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
-    items = (part or tree).expressions or [tree]
-    return tuple((_names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
-
-
-def _said(sql: str) -> frozenset[str]:
-    return frozenset(map(stem, content_words(words(verbalise(sql)))))
-
-
-def _names_in(tree: Node | None) -> frozenset[str]:
-    if tree is None:
-        return frozenset()
-    names = (split_words(node.name) for node in tree.walk() if type(node).__name__ == "Identifier")
-    return frozenset(stem(word) for name in names for word in name.split())
-
-
-def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
-    """Return whether a text mentions a name from the schema, but none of the snippet's names (`own`)."""
-    said = _stems_of(text)
-    return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
-
-
-def mentions_another(text: str, sql: str, brief: Brief) -> bool:
-    """Return True if a text mentions a name from the schema, but none of those in the SQL."""
-    return _is_foreign(text, _names_in(parse_fragment(sql)), _known(brief.identifiers, brief.notes))
-
-
-def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
-    """Judge a proposal about output columns, groups or sorting.
-
-    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
-    name from the schema that the clause does not list.
-    """
-    items = _listed(sql, clause)
-    about = _REGIONS[clause].sub(" ", text)
-    said = _stems_of(about)
-    if clause in ("order", "tie") and not _SORTED_BY.search(text):
-        known = frozenset()
-    here = [name for name in known if name - _OF_KEYS <= said]
-    full = [name for name in here if not any(name < other for other in here)]
-    if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
-        return "No"
-    named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
-    if clause in ("order", "tie"):
-        downs = [down for down, pattern in _DIRECTIONS.items() if pattern.search(text)]
-        if len(downs) == 1 and items:
-            wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
-                return ""
-            return "Yes" if wanted[0] == downs[0] else "No"
-        return "Yes" if any(named) else ""
-    if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
-        return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
-    if items and all(named):
-        return "Yes"
-    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
-    if clause == "output":
-        if not any(named):
-            return "No" if told else ""
-        return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
-    return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
-
-
-_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
-_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
-_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
-
-
-def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
-    """Judge a proposal without numbers: "Yes" if it mentions all values, "No" if it wants only some."""
-    keys = {token.key for token in tokens}
-    values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]
-    spaced = f" {' '.join(words(text))} "
-    named = [value for value in values if value and f" {value} " in spaced]
-    if not named or keys & {"<>", "!=", "NOT", "CASE", "LIKE"} or not keys & {"=", "IN"}:
+def _of_amounts(
+    claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal: bool, is_plain: bool
+) -> str:
+    """Judge a proposal about numbers, dates or times."""
+    values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
+    ranges, sign = () if facts.is_turned else facts.ranges, claims.sign
+    if "only amount" in claims.said or (facts.is_turned and sign):
         return ""
-    if len(named) == len(values):
-        return "Yes"
-    if re.search(r"\b(?:only|just)\b", text):
-        return "No"
-    return "Yes" if _INCLUDES.search(text) else ""
+    if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
+        return _of_value(ranges[0][0][1], "", ranges, keeps)
+    names_value = not sign and (claims.said & {"exact", "edge"} or not is_proposal)
+    if keeps is not None or names_value:
+        is_open = "side" in claims.said and not sign
+        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, ranges, keeps)
+    return _of_bound(values, sign, facts) if values and (is_proposal or is_plain) else ""
 
 
-_INCLUDES = re.compile(r"\b(?:too|also|as well|counts?|included?|part of|belong\w*)\b")
-"""Asks whether something is included."""
+def _as_in(facts: Facts, value: Value, is_percentage: bool) -> Value:
+    """Return an amount as the snippet writes it: a percentage may be a fraction."""
+    if not is_percentage or value in facts.amounts or isinstance(value, str):
+        return value
+    fractions = [one for one in facts.amounts if not isinstance(one, str) and 0 < one < 1]
+    return value / 100 if fractions or value / 100 in facts.amounts else value
+
+
+def _shape(value: Value) -> str:
+    """Return what two values must have in common to be compared: the pattern of digits, or being numbers."""
+    return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
+
+
+def _of_value(value: Value, sign: str, ranges: Sequence[Ends], keeps: bool | None) -> str:
+    """Answer whether a value, or all values on one side of it, is in; and whether a bound itself is."""
+    if len(ranges) > 1:
+        ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
+    if len(ranges) != 1 or any(_shape(end) != _shape(value) for _, end in ranges[0]):
+        return ""
+    (ends,) = ranges
+    is_in = _includes(ends, value, sign)
+    itself = ""
+    if any(end == value for _, end in ends):
+        itself = f"{value} itself is {'' if _includes(ends, value) else 'not '}included"
+    if keeps is None:
+        return itself
+    if is_in is None or (sign and keeps == is_in and not itself):
+        return ""
+    return ". ".join(filter(None, [_yes(keeps == is_in), itself]))
+
+
+def _includes(ends: Ends, value: Value, sign: str = "") -> bool | None:
+    """Return whether a value, or all values on one side of it, is in a range; None if only some are."""
+    point = (value, {">": 1, "<": -1}.get(sign, 0))  # just above or below the value
+    near = all(_COMPARE[one](point, (end, 0)) for one, end in ends)
+    far = all(one[0] == sign[0] for one, _ in ends) if sign else near
+    return near if near == far and (not sign or len(ends) == 1) else None
+
+
+def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
+    """Judge a proposal of amounts, or of a bound, as what a point means."""
+    for value in values:
+        if _shape(value) not in map(_shape, facts.amounts):
+            return ""
+    ends = [end for ends in facts.ranges for end in ends]
+    if facts.amounts.issuperset(values):
+        signs = {one for one, end in ends if end in values}
+        return "Yes" if not sign or sign in signs else "No" if signs else ""
+    numbers = [value for value in values if not isinstance(value, str)]
+    near = [
+        one for one, end in ends for value in numbers if not isinstance(end, str) if abs(end - value) == 1
+    ]
+    return "" if sign and any(one != sign for one in near) else "No"  # "more than 39" may be "at least 40"
+
+
+def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal: bool, is_all: bool) -> str:
+    """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
+    listed = [kept for _, kept in facts.values]
+    named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
+    if not listed or facts.is_turned:
+        return ""
+    if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
+        counted = {value for value, _ in claims.amounts} <= {len(listed)}
+        is_all = len(named) == len(listed) or ("only those" in claims.said and is_all)
+        return "Yes" if counted and is_all else "No" if named and counted else ""
+    if keeps is not None:
+        return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
+    return "Yes" if is_proposal and len(named) == len(listed) and all(listed) else ""
+
+
+_OTHERS = frozenset(map(stem, "nobody another else other two".split()))

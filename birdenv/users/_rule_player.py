@@ -13,9 +13,9 @@ from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
-from birdenv.users._conversation import Conversation, ordinal, still_holds
-from birdenv.users._proposal import agreed
-from birdenv.users._told import confirmed
+from birdenv.users._conversation import Conversation, still_holds
+from birdenv.users._proposal import agreed, confirmed
+from birdenv.users._told import ORDINALS
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
@@ -161,8 +161,8 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        if again or said:
-            said = confirmed(asked, choice, brief) or said
+        if again and not said:
+            said = confirmed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."
         if name == "mistaken" and again:
@@ -199,9 +199,9 @@ def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
 def _in_its_place(place: int, answer: Answer) -> str:
     """Return the text about one of several questions. If it is not answered, the text says which it is."""
     if answer.call == "unanswerable":
-        return f"Your {ordinal(place)} question is nothing I can help you with."
+        return f"Your {ORDINALS[place]} question is nothing I can help you with."
     if answer.call == "unclear":
-        return f"I am not sure what your {ordinal(place)} question is about."
+        return f"I am not sure what your {ORDINALS[place]} question is about."
     return answer.text
 
 

@@ -1,0 +1,132 @@
+"""Read what a question claims: amounts and their bounds, and whether something is in or out.
+
+The phrases are in `understanding/follow_ups.txt`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from birdenv.users._facts import Value
+from birdenv.users.understanding._phrases import any_of, read_phrases
+from birdenv.users.understanding._word_forms import NUMBERS, stem, words
+
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
+PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
+"""Words in questions about a part or the bound of a point, which name nothing of a request."""
+
+LIST_STEMS = frozenset(map(stem, _GROUPS.pop("list words").split()))
+"""Words that refer to the questions in a list."""
+
+UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
+
+_COURTESY = re.compile(_GROUPS.pop("before"))
+_CONTRAST = re.compile(_GROUPS.pop("contrast"))
+_PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
+SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
+
+
+def without_courtesy(text: str) -> str:
+    """Return a text without what stands before a question, such as "Thanks."."""
+    return _COURTESY.sub("", text)
+
+
+def says(text: str, *groups: str) -> frozenset[str]:
+    """Return the groups in `follow_ups.txt`, or those of the given ones, with a phrase in a cleaned text."""
+    spaced = " ".join(words(text))
+    return frozenset(name for name in groups or _PATTERNS if _PATTERNS[name].search(spaced))
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a question claims.
+
+    Attributes:
+        said: the groups in `follow_ups.txt` that have a phrase in the question.
+        amounts: the numbers, dates and times, each with True if it is a percentage.
+        spaced: the stems of all words, with a single space before and after each.
+        after: the stems after the last amount, as in "so 3 days are late?".
+        units: the units.
+    """
+
+    said: frozenset[str]
+    amounts: Sequence[tuple[Value, bool]]
+    spaced: str
+    after: frozenset[str]
+    units: frozenset[str]
+
+    @property
+    def sign(self) -> str:
+        """Return the sign of the bound that the question proposes; empty if there is none."""
+        return next((sign for name, sign in SIGNS.items() if name in self.said), "")
+
+    @property
+    def keeps(self) -> bool | None:
+        """Return whether the question proposes that something is in, or None if it does not."""
+        return "out" not in self.said if self.said & {"in", "out"} else None
+
+
+@lru_cache(maxsize=64)
+def claims_of(text: str, *, months: bool = False) -> Claims:
+    """Return the claims in a cleaned text.
+
+    Args:
+        text: the question. Of "at least 2 and not 3", only the first half counts.
+        months: whether the name of a month is its number.
+
+    >>> claims = claims_of("does a trip of at least 25 percent count?")
+    >>> claims.amounts, claims.sign, claims.keeps
+    (((Decimal('25'), True),), '>=', True)
+    """
+    if contrast := _CONTRAST.match(text):
+        text = contrast[1]
+    amounts: list[tuple[Value, bool]] = []
+
+    def noted(match: re.Match[str]) -> str:
+        value = _value(match, months)
+        if value is None:
+            return match[0]
+        amounts.append((value, bool(match["percent"])))
+        return " 0 "
+
+    rest = _AMOUNT.sub(noted, text)
+    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else ()
+    spaced = f" {' '.join(_stems(text))} "
+    return Claims(says(rest), tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest)))
+
+
+def _stems(text: str) -> list[str]:
+    return list(map(stem, words(text)))
+
+
+SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
+"""The numbers from one to twelve, by their words."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_ONE = (  # in other places, "one" is a pronoun
+    r"(?:(?<=exactly )|(?<=precisely )|(?<=least )|(?<=most )|(?<=than )|(?<=only )|(?<=just ))one"
+    r"|one(?= (?:hour|minute|day|week|month|year|percent|(?:is )?(?:enough|count|suffic)))"
+)
+_AMOUNT = re.compile(
+    r"(?<![\w.:])(?:(?P<date>\d{4}-\d\d-\d\d)|(?P<time>\d\d?:\d\d)"
+    rf"|(?:(?P<day>\d\d?)(?:st|nd|rd|th)? (?:of )?)?\b(?P<month>{'|'.join(_MONTHS)})\b(?: (?P<year>\d{{4}}))?"
+    r"|(?P<minus>minus |[-\u2013\u2212](?=\d)|\u2212 )?(?:(?P<digits>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
+    rf"(?!st\b|nd\b|rd\b|th\b)|(?P<spelt>\b(?:{'|'.join(NUMBERS.values())}|{_ONE})\b(?! of\b))))"
+    r"(?= ?(?P<percent>%|per ?cent\b)?)"
+)
+
+
+def _value(match: re.Match[str], months: bool) -> Value | None:
+    if match["date"] or match["time"]:
+        return match["date"] or match["time"].zfill(5)
+    if match["month"]:
+        month = _MONTHS.index(match["month"]) + 1
+        if months:
+            return Decimal(month)
+        return f"{match['year']}-{month:02}-{match['day']:0>2}" if match["day"] and match["year"] else None
+    number = Decimal(match["digits"].replace(",", "") if match["digits"] else SPELT[match["spelt"]])
+    return -number if match["minus"] else number

@@ -1,0 +1,122 @@
+"""Judge proposals about output columns, groups, sorting, the number of rows and duplicates."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from birdenv.users._brief import Brief, BriefNotes
+from birdenv.users._claims import SPELT, says
+from birdenv.users._facts import names_in, stems_of
+from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
+
+_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_REGIONS = {
+    "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
+    "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
+    "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
+    "tie": re.compile(r"^$"),
+}
+"""For each clause, the text of a question that is not about the columns named in this clause."""
+
+_BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
+_OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
+"""Words that people leave out of the name of a key, as in "one row for each station"."""
+
+_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+
+
+def of_clause(text: str, choice: Choice, brief: Brief) -> str | None:
+    """Return "Yes", "No" or an empty string for a proposal about a clause that lists names or arranges rows.
+
+    The result is None if the answer is about something else, such as a condition. If a question proposes a
+    name that is in the schema but not in the clause, the result is "No".
+    """
+    sql, clause = "".join(choice.granted()[:1]), "".join(part.clause for part in choice.parts[:1])
+    clause = clause or next((_BEGINNINGS.get(token.key, "") for token in tokenize(sql)), "")
+    if len(choice.granted()) != 1 or (clause != "output" and says(text, "use")):
+        return ""
+    if clause in _REGIONS:
+        return _names(text, sql, clause, known_names(choice, brief))
+    if clause == "distinct":
+        said = says(text, "once", "repeated")
+        return "Yes" if "once" in said else "No" if said else ""
+    return "No" if clause == "limit" and says(text, "no limit") else None
+
+
+def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
+    """Return the stems of each name in the schema, except names that the request or an annotated term has."""
+    known = _known(brief.identifiers, brief.notes)
+    if not choice.items:
+        return known
+    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)]))
+    return frozenset(name for name in known if not name <= given)
+
+
+@lru_cache(maxsize=64)
+def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
+    names = Names(identifiers, notes)
+    found = {stems_of(names.words(name)) for name in identifiers}
+    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
+
+
+def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
+    """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
+    said, own = stems_of(text), own - _TIMES
+    names = (name - _TIMES for name in known)
+    return not said & (own - GENERIC_STEMS) and any(
+        name <= said and not name & own and not name <= GENERIC_STEMS for name in names
+    )
+
+
+@lru_cache(maxsize=4096)
+def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
+    tree = parse_fragment(sql)
+    if tree is None:
+        return ()
+    part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
+    items = (part or tree).expressions or [tree]
+    return tuple((names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
+
+
+def _said(sql: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(verbalise(sql)))))
+
+
+def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> str:
+    """Judge a proposal about output columns, groups or sorting.
+
+    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
+    name from the schema that the clause does not list.
+    """
+    items = _listed(sql, clause)
+    about = _REGIONS[clause].sub(" ", text)
+    said = frozenset(map(stem, words(about)))
+    if clause in ("order", "tie") and not says(text, "sorted by"):
+        known = frozenset()
+    here = [name for name in known if name - _OF_KEYS <= said]
+    full = [name for name in here if not any(name < other for other in here)]
+    if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
+        return "No"
+    named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
+    if clause in ("order", "tie"):
+        found = says(text, "ascending", "descending", "by time")
+        if items and len(found - {"by time"}) == 1:
+            wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            if "by time" in found and not any(own & _TIMES for own, _ in items):
+                return ""
+            return "Yes" if ("descending" in found) == wanted[0] else "No"
+        return "Yes" if any(named) else ""
+    if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
+        return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
+    if items and all(named):
+        return "Yes"
+    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
+    if clause == "output":
+        if not any(named):
+            return "No" if told else ""
+        return "No" if says(text, "all columns") else "Yes" if full else ""
+    return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""

@@ -1,0 +1,157 @@
+"""Read a snippet of SQL into the facts that the claims in a question are compared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import TypeAlias
+
+from birdenv.users.sql_in_words import Node, parse_fragment, split_words
+from birdenv.users.sql_in_words._words import kind_of, node_class
+from birdenv.users.understanding._word_forms import clean, stem, words
+
+Value: TypeAlias = Decimal | str
+"""A number, or a date or time of day as text."""
+
+Ends: TypeAlias = Sequence[tuple[str, Value]]
+"""The ends of a range: each is a sign, such as ">=", and the amount that is compared with."""
+
+_SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MISSING = re.compile(r"(?i)(?:WHERE |AND )?[\w.]{1,80} IS (NOT )?NULL")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of the words in a text."""
+    return frozenset(map(stem, words(clean(text))))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a snippet says about amounts, values and conditions.
+
+    Attributes:
+        ranges: the ends of each range that a condition on an amount allows.
+        amounts: all numbers, dates and times in the snippet.
+        values: the texts that columns are compared with, as stems, each with True if it is kept.
+        connected: "And" or "Or" if the snippet connects simple conditions in this way; otherwise empty.
+        keeps_missing: whether entries without a value are kept, if the snippet says nothing else.
+        is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
+        names: the stems of the words in all names.
+    """
+
+    ranges: Sequence[Ends] = ()
+    amounts: frozenset[Value] = frozenset()
+    values: Sequence[tuple[str, bool]] = ()
+    connected: str = ""
+    keeps_missing: bool | None = None
+    is_turned: bool = False
+    names: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=4096)
+def facts_of(sql: str) -> Facts:
+    """Return the facts in a snippet. If it cannot be parsed, there are none.
+
+    >>> facts_of("b.seats >= 40 AND b.kind IN ('sofa', 'chair')").values
+    (('sofa', True), ('chair', True))
+    """
+    tree = parse_fragment(sql)
+    if tree is None:
+        return Facts()
+    body = body_of(tree)
+    branches = body.args["ifs"] if kind_of(body) == "Case" else []
+    condition = branches[0].this.unnest() if len(branches) == 1 else body
+    missing = _MISSING.fullmatch(sql)
+    literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
+    return Facts(
+        tuple(_ranges(tree)),
+        frozenset(value for value in literals if value is not None),
+        tuple(_values(tree)),
+        _connected(condition),
+        not missing[1] if missing else None,
+        _is_turned(tree),
+        names_in(tree),
+    )
+
+
+def body_of(tree: Node) -> Node:
+    """Return the condition or formula in a tree, without an alias and brackets; None if there is none."""
+    if kind_of(tree) == "Select":
+        tree = tree.args.get("where") or tree.args.get("having") or tree
+    while kind_of(tree) in ("Alias", "Paren", "Where", "Having"):
+        tree = tree.this
+    return tree
+
+
+def operands(tree: Node, *kinds: str) -> Iterator[Node]:
+    """Yield the operands of a chain of operators of the given kinds, except a factor of 1.0."""
+    for child in (tree.this, tree.expression):
+        child = child.unnest() if kind_of(child) == "Paren" else child
+        if kind_of(child) in kinds:
+            yield from operands(child, *kinds)
+        elif child.sql() != "1.0":
+            yield child
+
+
+def names_in(tree: Node | None) -> frozenset[str]:
+    """Return the stems of the words in all names in a tree."""
+    found = tree.find_all(node_class("Identifier")) if tree is not None else ()
+    return frozenset(stem(word) for node in found for word in split_words(node.name).split())
+
+
+def _value(node: Node) -> Value | None:
+    """Return a number, date or time; None for other expressions."""
+    while kind_of(node) in ("Cast", "Paren"):
+        node = node.this
+    if kind_of(node) == "Neg":
+        value = _value(node.this)
+        return -value if isinstance(value, Decimal) else None
+    if kind_of(node) != "Literal":
+        return None
+    if _NUMBER.fullmatch(node.name):
+        return Decimal(node.name)
+    return node.name if _MOMENT.fullmatch(node.name) else None
+
+
+def _ranges(tree: Node) -> Iterator[Ends]:
+    for node in tree.find_all(*map(node_class, [*_SIGNS, "Between"])):
+        if kind_of(node) == "Between":
+            pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
+        else:
+            pairs = [(_SIGNS[kind_of(node)], _value(node.expression))]
+        ends = tuple((sign, value) for sign, value in pairs if value is not None)
+        if len(ends) == len(pairs):
+            yield ends
+
+
+def _values(tree: Node) -> Iterator[tuple[str, bool]]:
+    for node in tree.find_all(*map(node_class, ("EQ", "NEQ", "In", "Like"))):
+        keeps = kind_of(node) != "NEQ" and not node.args.get("negate") and kind_of(node.parent) != "Not"
+        for one in node.expressions or [node.expression]:
+            name = " ".join(map(stem, words(clean(one.name)))) if kind_of(one) == "Literal" else ""
+            if name and one.is_string:
+                yield name, keeps
+
+
+def _connected(tree: Node) -> str:
+    kind = kind_of(tree)
+    if kind not in ("And", "Or"):
+        return ""
+    inner = {kind_of(node) for part in operands(tree, kind) for node in part.walk()}
+    return "" if inner & {"And", "Or"} else kind
+
+
+def _is_turned(tree: Node) -> bool:
+    for node in tree.find_all(node_class("Not"), node_class("Case")):
+        inner, rest = node.this and node.this.unnest(), node.args.get("default")
+        if kind_of(node) == "Case":
+            if len(node.args["ifs"]) > 1 or (rest is not None and rest.sql() not in ("0", "NULL")):
+                return True
+        elif kind_of(inner) not in ("In", "Like", "Is") or inner.args.get("query"):
+            return True
+    return False
