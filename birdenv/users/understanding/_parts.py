@@ -12,7 +12,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
 from birdenv.users.understanding._question import Question, called, questions_in, take_apart
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import clean
 
 ANSWERED = 2
 """The number of questions that are answered per message; the others wait."""
@@ -53,23 +53,19 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
     pieces = pieces_of(message)
     if len(pieces) == 1:
         return _clauses(brief, message, weights)
-    parts: list[Part] = []
+    if pieces[0].is_item:
+        parts = [Part(one.text, _understand_whole(brief, one.text, weights)) for one in pieces[:ANSWERED]]
+        return parts + [Part(one.text) for one in pieces[ANSWERED:]]
+    parts = []
     for number, piece in enumerate(pieces):
-        known = len(parts) if piece.lead is None else len(parts) + 1
-        if known > ANSWERED or number >= _MOST_LOOKED_AT:
-            rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
-            return parts + rest
-        if piece.lead is not None:
-            parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
-            continue
+        if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
+            return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
         choice = _understand_whole(brief, piece.text, weights)
-        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
+        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].choice):
             text = f"{parts[-1].text} {piece.text}"
             parts[-1] = _joined(brief, text, parts[-1].choice, choice, weights)
         else:
             parts.append(Part(piece.text, choice))
-    if any(piece.lead is not None for piece in pieces):
-        return parts
     return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
 
 
@@ -77,46 +73,25 @@ _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
 
 
-def _telling(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
-
-
-def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
-    """Return whether a sentence continues the question before it."""
+def _belongs(piece: Piece, choice: Choice, before: Choice) -> bool:
+    """Return whether a sentence continues the question before it. `choice` and `before` are their choices."""
     if choice is NEVER:
         return False
-    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
-        return True
     if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
         return True
     return piece.refers and (not choice.tells or choice.share < SURE)
 
 
 def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it, with the more probable choice.
+    """Return a question joined with the sentence that continues it, with the most probable choice.
 
     `text` contains both sentences, and `before` and `after` are the choices for each alone. If neither is
     answered by itself, both together are not answered either: each may be a guess.
     """
-    choice = _understand_whole(brief, text, weights)
+    both = _understand_whole(brief, text, weights)
     if not before.tells and not after.tells:
-        return Part(text, choice if choice.call == "unanswerable" else before)
-    is_sure = after.tells and after.share >= SURE
-    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
-        return Part(text, after)
-    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    both = after.tells and after.target == choice.target
-    keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
-    return Part(text, before if keep else choice)
-
-
-def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
-    """Return what a list item is about, by itself or together with the introduction to the list."""
-    choice = _understand_whole(brief, piece.text, weights)
-    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
-        with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
-        choice = with_lead if with_lead.tells else choice
-    return choice
+        return Part(text, both if both.call == "unanswerable" else before)
+    return Part(text, max(before, after, both, key=lambda one: (one.tells, one.share)))
 
 
 def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choice:
