@@ -12,7 +12,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
 from birdenv.users.understanding._question import Question, called, questions_in, take_apart
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import clean
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 ANSWERED = 2
 """The number of questions that are answered per message; the others wait."""
@@ -79,7 +79,18 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return False
     if piece.goes_on or (choice.tells and choice.target == earlier.target and choice.target):
         return True
+    fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
+    if fragment and not _telling(piece.text).isdisjoint(_telling(before.text)):
+        return True  # "Which loaves count? The best loaves only?"
     return piece.refers and (not choice.tells or choice.share < SURE)
+
+
+_FRAGMENT = 5
+"""A sentence with fewer words that begins like no question belongs to the question whose words it repeats."""
+
+
+def _telling(text: str) -> set[str]:
+    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
 
 
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
