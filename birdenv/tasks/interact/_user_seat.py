@@ -124,20 +124,21 @@ def filter_answer(
         guard: `filter` to replace an answer that leaks; `log` to only log the leak; None for recorded
             answers, which have already been filtered.
     """
-    from birdenv.users import RuleUser
-    from birdenv.users.leak_guard import leak_guard
+    from birdenv.users.leak_guard import guard_answer
 
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
     trace = read_trace(move.trace)
     if trace is None and guard is not None:
+        from birdenv.users import RuleUser
+
         answer = RuleUser().answer(brief, question)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
     trace = trace or {"call": "", "target": "", "granted": []}
     calls = _model_calls(move.trace)
     reason = ""
     if guard is not None:
-        guarded = leak_guard(brief).filter(text, tuple(trace["granted"]))
+        guarded = guard_answer(text, brief, trace["granted"])
         reason, text = guarded.reason, guarded.text if guard == "filter" else text
     return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason, **calls})
 

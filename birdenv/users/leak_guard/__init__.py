@@ -24,6 +24,6 @@ that two accomplices agreed on (initial letters, a cipher, one word per turn). A
 pass on a secret can encode it: the guard catches leaks, but does not break ciphers.
 """
 
-from birdenv.users.leak_guard._leak_guard import CANNED, GuardedAnswer, LeakGuard, guard_answer, leak_guard
+from birdenv.users.leak_guard._leak_guard import CANNED, GuardedAnswer, guard_answer
 
-__all__ = ["CANNED", "GuardedAnswer", "LeakGuard", "guard_answer", "leak_guard"]
+__all__ = ["CANNED", "GuardedAnswer", "guard_answer"]

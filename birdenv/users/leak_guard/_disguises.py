@@ -10,7 +10,7 @@ import unicodedata
 _LOOK_ALIKE = str.maketrans("аеосрхуіјѕԁһкмтвгпԛԝαεορχυικντβɡııѡ", "aeocpxyijsdhkmtbrnqwaeopxuikvtbgiiw")
 
 _LEET = str.maketrans("0134578l!|@$", "oieastbiiias")
-_NO_LETTER = re.compile(r"[\W_]+")
+_PART = re.compile(r"[^\W_]+")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{12,}")
 _BASE_32 = re.compile(r"[A-Z2-7]{12,}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}(?:\\x|0x|[\s:,-]){0,2}){10,}")
@@ -48,7 +48,12 @@ def leet(text: str) -> str:
 
 def letters(text: str) -> str:
     """Return only the letters in `text`, after replacing digits with the letters they resemble."""
-    return _NO_LETTER.sub("", leet(text))
+    return "".join(_PART.findall(leet(text)))
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words in `text`, which underscores separate, too."""
+    return tuple(_PART.findall(text))
 
 
 def decoded(text: str) -> str:

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._disguises import decoded, leet, plain, visible
-from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
+from birdenv.users.leak_guard._disguises import decoded, leet, letters, plain, visible
+from birdenv.users.leak_guard._secrets import Secrets, quotations, secrets_of, signs
 from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
@@ -22,7 +22,9 @@ _SPACES = re.compile(r"[ .\-_]")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+\*/")
 _WORD = re.compile(r"\w+")
 _QUALIFIED = re.compile(r"(?<![\w.])([a-z]\w{0,40})\.([a-z_]\w+)")
-_SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", "groundtruth", "goldsql")
+_SQUASHED = frozenset(
+    map(letters, "select insertinto deletefrom createtable createview groundtruth goldsql".split())
+)
 
 
 class GuardedAnswer(NamedTuple):
@@ -37,56 +39,38 @@ class GuardedAnswer(NamedTuple):
     reason: str = ""
 
 
-class LeakGuard:
-    """A filter that replaces answers that would reveal the solution of one task."""
-
-    def __init__(self, brief: Brief) -> None:
-        self._protected = Protected(brief)
-        self._remembered = lru_cache(maxsize=256)(self._reason)
-
-    def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
-        """Return an answer if it reveals only what was granted; otherwise, a fixed sentence and the reason.
-
-        Invisible characters are removed from the answer, because they could carry a message.
-
-        Args:
-            text: the user's answer.
-            granted: the SQL snippets that the answer may draw on.
-        """
-        text = visible(text)
-        find = self._remembered if len(text) <= _SHORT else self._reason
-        reason = find(text, tuple(granted))
-        return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
-
-    def _reason(self, text: str, granted: tuple[str, ...]) -> str:
-        """Return the reason for replacing an answer, or an empty string.
-
-        The secrets for an answer without grants are checked first: most answers contain none of them.
-        """
-        shown = text
-        for quotation in self._protected.quotations(granted):
-            shown = shown.replace(quotation, " ' ' ")
-        return _leak(text, shown, self._protected.secrets(())) and _leak(
-            text, shown, self._protected.secrets(granted)
-        )
-
-
-@lru_cache(maxsize=256)
-def leak_guard(brief: Brief) -> LeakGuard:
-    """Return the guard for `brief`, which is built on the first call and then cached."""
-    return LeakGuard(brief)
-
-
 def guard_answer(text: str, brief: Brief, granted: Sequence[str]) -> GuardedAnswer:
-    """Filter one answer through the guard for `brief`."""
-    return leak_guard(brief).filter(text, granted)
+    """Return an answer if it reveals only what was granted; otherwise, a fixed sentence and the reason.
+
+    Invisible characters are removed from the answer, because they could carry a message.
+
+    Args:
+        text: the user's answer.
+        brief: what the user knows about the task.
+        granted: the SQL snippets that the answer may draw on.
+    """
+    text = visible(text)
+    find = _reason if len(text) <= _SHORT else _reason.__wrapped__
+    reason = find(text, brief, tuple(granted))
+    return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
+
+
+@lru_cache(maxsize=4096)
+def _reason(text: str, brief: Brief, granted: tuple[str, ...]) -> str:
+    """Return the reason for replacing an answer, or an empty string.
+
+    For speed, the secrets for an answer without grants are tried first: most answers contain none of them.
+    """
+    shown = text
+    for quotation in quotations(brief, granted):
+        shown = shown.replace(quotation, " ' ' ")
+    shown = plain(shown)
+    return _leak(text, shown, secrets_of(brief, ())) and _leak(text, shown, secrets_of(brief, granted))
 
 
 def _leak(text: str, shown: str, secrets: Secrets) -> str:
-    """Return a description of what a text leaks; `shown` is the text without permitted quotations."""
-    shown = plain(shown)
+    """Return what a text leaks, or an empty string; `shown` is the plain text without quotations."""
     bare = _without_comments(shown, "")
-    runs = [_SPACES.sub("", match[0]) for match in _SPACED_OUT.finditer(bare)]
     closed_up = _SPACED_OUT.sub(lambda match: _SPACES.sub("", match[0]), bare)
     for version in dict.fromkeys((bare, closed_up, _without_comments(shown, " "))):
         said = _WORD.findall(version)
@@ -96,12 +80,12 @@ def _leak(text: str, shown: str, secrets: Secrets) -> str:
             return f"speaks of a reference: {reference}"
         if named := _named(said, secrets.names):
             return named
-    for run in runs:
-        if any(len(part) > 5 and part in run for part in (*_SQUASHED, *sorted(secrets.names))):
+    for run in _SPACED_OUT.findall(bare):
+        if any(part in letters(run) for part in _SQUASHED | secrets.names_as_letters):
             return f"spells a secret letter by letter: {run[:40]}"
     if not secrets.signs.isdisjoint(signs(bare)):
         return "repeats the reference beyond what was granted"
-    return _repeats(bare, secrets) or _disguised(text, bare, secrets)
+    return secrets.repeated_in(bare) or _disguised(text, bare, secrets)
 
 
 def _without_comments(text: str, instead: str) -> str:
@@ -113,25 +97,18 @@ def _named(said: Sequence[str], names: frozenset[str]) -> str:
     return next((f"names {word!r}" for word in said if word in names), "")
 
 
-def _repeats(text: str, secrets: Secrets) -> str:
-    """Return a reason if the text repeats a secret sequence of words or letters."""
-    return secrets.words.reason(text) or secrets.letters.reason(text)
-
-
 def _disguised(text: str, bare: str, secrets: Secrets) -> str:
-    """Return a reason if `text` leaks a secret in disguise."""
+    """Return a reason if `text` leaks a secret in disguise; `bare` is its plain form."""
     long = [word for word in _WORD.findall(bare) if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):
         return "names a secret in disguise"
-    words_reversed = " ".join(reversed(bare.split()))
-    for version in (bare[::-1], words_reversed, codecs.encode(bare, "rot13"), plain(decoded(text))):
-        said = _WORD.findall(version)
-        shape = sql_shape(version, said) if len(said) > 2 else ""
-        named = _named([word for word in said if len(word) > 5], secrets.names)
-        if reason := _repeats(version, secrets) or named or shape:
-            return f"in disguise: {reason}"
-    return ""
+    rot13, words_reversed = codecs.encode(bare, "rot13"), " ".join(reversed(bare.split()))
+    undone = "\n".join((bare[::-1], rot13, words_reversed, plain(decoded(text))))
+    said = _WORD.findall(undone)
+    named = _named([word for word in said if len(word) > 5], secrets.names)
+    reason = secrets.repeated_in(undone) or named or sql_shape(undone, said)
+    return f"in disguise: {reason}" if reason else ""
 
 
 def _qualified(text: str, secrets: Secrets) -> str:

@@ -9,17 +9,11 @@ length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.users.understanding._question import is_tag, questions_in
-from birdenv.users.understanding._word_forms import (
-    FRAME_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._question import questions_in
+from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +22,13 @@ class Piece:
 
     Attributes:
         text: the question, with the sentences that belong to it.
-        lead: the text that introduces the list containing the question; None in prose.
-        goes_on: True if the text only continues the previous question ("Or is it ..?", "Is that right?").
+        is_item: True if the question stands in a list, or before one.
+        goes_on: True if the text only continues the previous question ("Or is it ..?").
         refers: True if the question refers to something said earlier, or names nothing itself.
     """
 
     text: str
-    lead: str | None = None
+    is_item: bool = False
     goes_on: bool = False
     refers: bool = False
 
@@ -71,20 +65,17 @@ _ROMAN = "i ii iii iv v vi vii viii ix x xi xii".split()
 
 
 def _listed(message: str) -> list[Piece]:
-    """Return the items of a list; none if there is no list, or if its items are choices for one question."""
+    """Return the items of a list; none if there is no list, or if its items are choices for one question.
+
+    An item includes its sub-items.
+    """
     at_line = list(_AT_LINE.finditer(message))
-    marks = _sequence([one for one in at_line if one["label"]])
-    nested = [False] * len(marks)
-    if len(marks) < 2:
-        marks = [one for one in at_line if one["bullet"]]
-        nested = [len(one["indent"]) > len(marks[0]["indent"]) for one in marks]
-    if len(marks) < 2:
-        marks = _sequence(list(_IN_LINE.finditer(message)))
-        nested = [False] * len(marks)
-    spans = [(one.start(), one.end()) for one in marks]
-    if len(spans) < 2:
-        spans = _lines_below_a_colon(message)
-        nested = [False] * len(spans)
+    bullets = [one for one in at_line if one["bullet"]]
+    bullets = [one for one in bullets if len(one["indent"]) <= len(bullets[0]["indent"])]
+    in_line = _sequence(_IN_LINE.finditer(message))
+    found = (_sequence(one for one in at_line if one["label"]), bullets, in_line)
+    spans = next(([one.span() for one in marks] for marks in found if len(marks) > 1), [])
+    spans = spans or _lines_below_a_colon(message)
     if len(spans) < 2:
         return []
     own_line = "\n" in message[spans[0][1] : spans[1][0]]
@@ -94,45 +85,16 @@ def _listed(message: str) -> list[Piece]:
     if own_line:
         items = [item.strip().partition("\n\n")[0] for item in items]
     items[-1] = _last_item(items[-1], own_line)
-    items = _unnested([_trimmed(item) for item in items], nested)
+    items = [" ".join(item.replace("*", " ").rstrip(" \t\r\n,;|").split()) for item in items]
     if _offers_choices(lead, items):
         return []
-    before = [Piece(one) for one in _asked_before(lead)]
-    return before + [Piece(item, lead) for item in items if item]
+    asked_before = [one for one in _sentences(lead) if one.endswith("?") and not _is_framing(one)]
+    return [Piece(item, is_item=True) for item in (*asked_before, *items) if item]
 
 
-def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
-    """Return the items of a list, each with its sub-items. Below a heading, each sub-item is an item."""
-    found: list[list[str]] = []
-    heading = ""
-    for item, below in zip(items, nested, strict=True):
-        if not below:
-            heading = "" if "?" in item else item
-            found.append([item])
-        elif not heading:
-            found[-1].append(item)
-        elif found[-1] == [heading]:
-            found[-1] = [f"{heading}:", item]
-        else:
-            found.append([item])
-    return [" ".join(lines) for lines in found]
-
-
-def _trimmed(item: str) -> str:
-    """Return an item on one line, without stars, and without "and" at its end."""
-    item = item.rstrip(_AT_END)
-    for word in ("and", "or", "then"):
-        if item[-len(word) - 1 :].lower() in (f" {word}", f",{word}", f"\n{word}"):
-            item = item[: -len(word)].rstrip(_AT_END)
-    return " ".join(item.replace("*", " ").split())
-
-
-_AT_END = " \t\r\n,;*|"
-
-
-def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+def _sequence(marks: Iterable[re.Match[str]]) -> list[re.Match[str]]:
     """Return the longest series of marks that count up: 1, 2 ..; a, b ..; or i, ii .."""
-    found: list[list[re.Match[str]]] = []
+    marks, found = list(marks), list[list[re.Match[str]]]()
     for names in (_NUMBERS, _LETTERS, _ROMAN):
         counted: list[re.Match[str]] = []
         for mark in marks:
@@ -143,20 +105,14 @@ def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
-    """Return the starts of the lines between a line that ends with a colon and the next empty line."""
-    head, colon, rest = message.partition(":\n")
-    if not colon or not rest.strip():
+    """Return the beginnings of the lines between a line that ends with a colon and the next empty line."""
+    head, _, rest = message.partition(":\n")
+    listed, _, after = rest.partition("\n\n")
+    if not listed.strip() or "?" in after:
         return []
-    at = len(head) + len(colon)
-    spans: list[tuple[int, int]] = []
-    for line in rest.split("\n"):
-        if not line.strip():
-            if spans:
-                break
-        else:
-            spans.append((at, at))
-        at += len(line) + 1
-    return spans if "?" not in message[at:] else []
+    begin = len(head) + len(":\n")
+    breaks = [begin, *(begin + one.end() for one in re.finditer("\n", listed.rstrip()))]
+    return [(at, at) for at in breaks]
 
 
 def _series(message: str) -> list[Piece]:
@@ -165,7 +121,7 @@ def _series(message: str) -> list[Piece]:
     if len(lead) > _LONGEST_LEAD or not _INTRODUCES.search(lead.lower()) or _GOES_ON_OR_OFFERS.search(rest):
         return []
     items = rest.split("; ") if "; " in rest else questions_in(rest)
-    return [Piece(item, lead) for item in items] if len(items) > 2 else []
+    return [Piece(item, is_item=True) for item in items] if len(items) > 2 else []
 
 
 _LONGEST_LEAD = 100
@@ -189,8 +145,8 @@ _CHOOSES = re.compile(
     r"|\bis (?:\w+ ){1,6}(?:defined|based|determined|measured)\b"
 )
 _INTRODUCES = re.compile(
-    r"\bclarif|\b(?:following|questions|points|things|details|confirm)\b|\b(?:need|want|like) to know\b"
-    r"|\blet me know\b|\btell me\b|\bto be sure\b"
+    r"\bclarif|\b(?:following|questions|points|things|details|confirm|help|assist|few|couple|answer|moment)\b"
+    r"|\b(?:need|want|like) to know\b|\blet me know\b|\btell me\b|\bto be sure\b"
 )
 
 
@@ -235,7 +191,7 @@ _REQUESTS = re.compile(
 )
 _GOES_ON = re.compile(
     r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
-    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe"
+    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe|right|correct"
     r"|just (?:tell|give|show|say))\b"
 )
 _REFERS = re.compile(
@@ -267,31 +223,13 @@ def _prose(message: str) -> list[Piece]:
         elif _is_framing(sentence):
             continue
         else:
-            goes_on = bool(found) and (_GOES_ON.match(sentence) is not None or is_tag(clean(sentence)))
+            goes_on = bool(found) and _GOES_ON.match(sentence) is not None
             refers = _REFERS.search(sentence) is not None
             found.append(Piece(" ".join([*waiting, sentence]), goes_on=goes_on, refers=refers))
             waiting = []
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
     return found
-
-
-def _asked_before(lead: str) -> Iterator[str]:
-    """Yield the questions before a list that do more than announce the list."""
-    sentences = _sentences(lead)
-    for sentence in sentences[:-1] if lead.endswith(":") else sentences:
-        if sentence.endswith("?") and not _is_framing(sentence):
-            yield sentence
-
-
-_ANNOUNCES = frozenset(
-    map(
-        stem,
-        """ambiguity ambiguous analysis answer aspect assist build correct couple detail few follow help item
-        matter moment point prepare proceed query question quick report request several start thing topic
-        write""".split(),
-    )
-)
 
 
 _ANNOUNCED = re.compile(
@@ -306,9 +244,5 @@ def _is_framing(sentence: str) -> bool:
     said = clean(sentence)
     if _ANNOUNCED.search(said):
         return True
-    if not _INTRODUCES.search(said) and not _HELPS.search(said):
-        return False
-    return all(stem(one) in FRAME_STEMS or stem(one) in _ANNOUNCES for one in content_words(words(said)))
-
-
-_HELPS = re.compile(r"\b(?:help|assist|few|couple|answer|moment)\b")
+    telling = map(stem, content_words(words(said)))
+    return _INTRODUCES.search(said) is not None and FRAME_STEMS.issuperset(telling)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from birdenv.users._brief import Brief
@@ -52,95 +52,83 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
     """
     pieces = pieces_of(message)
     if len(pieces) == 1:
-        return _clauses(brief, message, weights)
-    parts: list[Part] = []
+        return _clauses(brief, _understood(brief, message, weights), weights)
+    if pieces[0].is_item:
+        parts = [_understood(brief, one.text, weights) for one in pieces[:ANSWERED]]
+        return parts + [Part(one.text) for one in pieces[ANSWERED:]]
+    parts = []
     for number, piece in enumerate(pieces):
-        known = len(parts) if piece.lead is None else len(parts) + 1
-        if known > ANSWERED or number >= _MOST_LOOKED_AT:
-            rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
-            return parts + rest
-        if piece.lead is not None:
-            parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
-            continue
-        choice = _understand_whole(brief, piece.text, weights)
-        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
-            text = f"{parts[-1].text} {piece.text}"
-            parts[-1] = _joined(brief, text, parts[-1].choice, choice, weights)
+        if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
+            return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
+        part = _understood(brief, piece.text, weights)
+        if parts and _belongs(piece, part, parts[-1]):
+            parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
-            parts.append(Part(piece.text, choice))
-    if any(piece.lead is not None for piece in pieces):
-        return parts
-    return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
+            parts.append(part)
+    return [one for part in parts for one in _clauses(brief, part, weights)]
 
 
 _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
 
 
+def _belongs(piece: Piece, part: Part, before: Part) -> bool:
+    """Return whether a sentence, understood as `part`, continues the question before it."""
+    choice, earlier = part.choice, before.choice
+    if choice is None or earlier is None or choice is NEVER:
+        return False
+    if piece.goes_on or (choice.tells and choice.target == earlier.target and choice.target):
+        return True
+    fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
+    if fragment and not _telling(piece.text).isdisjoint(_telling(before.text)):
+        return True  # "Which loaves count? The best loaves only?"
+    return piece.refers and (not choice.tells or choice.share < SURE)
+
+
+_FRAGMENT = 5
+"""A sentence with fewer words that begins like no question belongs to the question whose words it repeats."""
+
+
 def _telling(text: str) -> set[str]:
     return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
 
 
-def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
-    """Return whether a sentence continues the question before it."""
-    if choice is NEVER:
-        return False
-    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
-        return True
-    if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
-        return True
-    return piece.refers and (not choice.tells or choice.share < SURE)
+def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
+    """Return a question joined with the sentence that continues it, with the most probable choice.
 
-
-def _joined(brief: Brief, text: str, before: Choice, after: Choice, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it, with the more probable choice.
-
-    `text` contains both sentences, and `before` and `after` are the choices for each alone. If neither is
-    answered by itself, both together are not answered either: each may be a guess.
+    If neither is answered by itself, both together are not answered either: each may be a guess.
     """
-    choice = _understand_whole(brief, text, weights)
-    if not before.tells and not after.tells:
-        return Part(text, choice if choice.call == "unanswerable" else before)
-    is_sure = after.tells and after.share >= SURE
-    if is_sure and not choice.tells and before is not NEVER and choice is not NEVER:
-        return Part(text, after)
-    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    both = after.tells and after.target == choice.target
-    keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
-    return Part(text, before if keep else choice)
+    both = _understood(brief, f"{before.text} {after.text}", weights)
+    choices = [part.choice for part in (before, after, both) if part.choice]
+    if not any(choice.tells for choice in choices[:2]):
+        return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
+    return replace(both, choice=max(choices, key=lambda one: (one.tells, one.share)))
 
 
-def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
-    """Return what a list item is about, by itself or together with the introduction to the list."""
-    choice = _understand_whole(brief, piece.text, weights)
-    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
-        with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
-        choice = with_lead if with_lead.tells else choice
-    return choice
-
-
-def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choice:
-    return understand_one(brief, take_apart(text), weights)
-
-
-def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
-    """Return the questions in one sentence ("A, and B?") if they are about different things."""
+def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
+    """Return a text as one question."""
     asked = take_apart(text)
-    whole = known or understand_one(brief, asked, weights)
+    return Part(text, understand_one(brief, asked, weights), asked)
+
+
+def _clauses(brief: Brief, part: Part, weights: Weights | None) -> list[Part]:
+    """Return the questions in one sentence ("A, and B?") if they are about different things."""
+    whole, asked, text = part.choice, part.asked, part.text
+    if whole is None or asked is None:
+        return [part]
     if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
         return [Part(choice.target, choice) for choice in two]
     pieces = questions_in(text)
     if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
-        parts = [Part(piece, _understand_whole(brief, piece, weights)) for piece in pieces[: ANSWERED + 2]]
-        told = {
-            part.choice.target or part.choice.answer for part in parts if part.choice and part.choice.tells
-        }
-        never = any(part.choice is NEVER for part in parts)
+        parts = [_understood(brief, piece, weights) for piece in pieces[: ANSWERED + 2]]
+        telling = [one.choice for one in parts if one.choice and one.choice.tells]
+        told = {choice.target or choice.answer for choice in telling}
+        never = any(one.choice is NEVER for one in parts)
         if len(told) + never == len(parts) and told:
             return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
         if len(parts) == 2 and not whole.tells and told:
-            return [Part(text, next(part.choice for part in parts if part.choice and part.choice.tells))]
-    return [Part(text, whole, asked)]
+            return [replace(part, choice=telling[0])]
+    return [part]
 
 
 def _two_named(brief: Brief, asked: Question) -> list[Choice]:

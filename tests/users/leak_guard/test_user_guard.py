@@ -7,7 +7,7 @@ import time
 import pytest
 
 from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
-from birdenv.users.leak_guard import LeakGuard, guard_answer, leak_guard
+from birdenv.users.leak_guard import guard_answer
 
 BRIEF = Brief(
     clear_query=(
@@ -154,17 +154,13 @@ def test_invisible_signs_are_not_passed_on() -> None:
     assert said == "The dark ones."
 
 
-def test_a_brief_has_one_guard_and_its_verdict_depends_on_what_was_granted() -> None:
-    copy = Brief(BRIEF.clear_query, BRIEF.ambiguities, BRIEF.gold, BRIEF.identifiers, BRIEF.dialect)
-    assert leak_guard(copy) is leak_guard(BRIEF)
-    guard = LeakGuard(BRIEF)
+def test_the_verdict_depends_on_what_was_granted() -> None:
     for _ in range(2):
-        assert not guard.filter("It is the crust_score.", GRANTED).reason
-        assert guard.filter("It is the crust_score.", ()).reason
+        assert not guard_answer("It is the crust_score.", BRIEF, GRANTED).reason
+        assert guard_answer("It is the crust_score.", BRIEF, ()).reason
 
 
 def test_many_different_answers_are_filtered_each_by_itself() -> None:
-    guard = LeakGuard(BRIEF)
     for i in range(1200):
-        assert not guard.filter(f"The best {i} of them.", ()).reason
-        assert guard.filter(f"The crust_score, {i} times.", ()).reason
+        assert not guard_answer(f"The best {i} of them.", BRIEF, ()).reason
+        assert guard_answer(f"The crust_score, {i} times.", BRIEF, ()).reason

@@ -136,7 +136,10 @@ def test_disguised_secrets_are_stopped(disguise: str, secret: str) -> None:
     assert guard_answer(DISGUISES[disguise](secret), BRIEF, GRANTED).reason
 
 
-@pytest.mark.parametrize("name", ["fu11_n4me", "eman_lluf", "syad_yaled", "l04nsh33t", "teehsn4ol"])
+@pytest.mark.parametrize(
+    "name",
+    ["fu11_n4me", "eman_lluf", "syad_yaled", "l04nsh33t", "teehsn4ol", "d-a-y-s-_-o-u-t", "d a y s _ o u t"],
+)
 def test_names_in_disguise_are_stopped(name: str) -> None:
     assert guard_answer(f"It is {name}.", BRIEF, GRANTED).reason
 

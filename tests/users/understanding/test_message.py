@@ -50,9 +50,9 @@ def test_a_list_in_one_sentence_is_taken_apart(message: str) -> None:
 def test_headings_and_examples_below_an_item_belong_to_it() -> None:
     message = "- **Late**\n  - When is it late?\n- **Order**\n  - Which order?\n- Cut?\n  - To tenths?"
     assert texts(message) == [
-        "Late: When is it late?",
-        "Order: Which order?",
-        "Cut? To tenths?",
+        "Late - When is it late?",
+        "Order - Which order?",
+        "Cut? - To tenths?",
     ]
 
 
