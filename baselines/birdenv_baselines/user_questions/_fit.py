@@ -15,7 +15,7 @@ from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
 from birdenv_baselines.user_questions._examples import Examples
 
-_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.4, 0.15
+_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
 """The ridge penalties for features, for runs, and for runs as evidence for a refusal.
 
 The last penalty is smaller because many words that indicate a refusal occur only once or twice.

@@ -31,7 +31,7 @@ WITH_GOLD = "+gold"
 FOLLOW_UP = "+follow-up"
 """The end of the id of a task in its second phase."""
 
-_CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back": 1.7}
+_CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.4, "refuse": 1.45, "ask_back": 1.7}
 """Weights by class. Mistaking an annotated point for another part counts more than the reverse."""
 
 _FOLLOW_UP_WEIGHT = 2.0
@@ -40,7 +40,7 @@ _FOLLOW_UP_WEIGHT = 2.0
 _LIKE_MODELS = frozenset({"finch", "lark", "robin", "swift", "wren"})
 """Authors who ask long, polite questions, as language models do. Few other authors do so."""
 
-_WEIGHT_LIKE_MODELS = 1.5
+_WEIGHT_LIKE_MODELS = 2.5
 """The weight of these authors' questions."""
 
 _TASKS_FOR_ANY = 4

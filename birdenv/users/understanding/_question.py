@@ -78,8 +78,11 @@ def take_apart(question: str) -> Question:
         if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
             of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
     whole = Said.of(spaced.strip())
-    asking = " ".join(words(_VALUE.sub(" ", text)) if _is_guess(text) else of_question)
+    guesses = _is_guess(text)
+    asking = " ".join(words(_VALUE.sub(" ", text)) if guesses else of_question)
     kinds = (whole if asking == whole.text else Said.of(asking)).kinds
+    if guesses and _ROWS.search(text):
+        kinds |= {"limit"}
     return Question(
         asked=question,
         text=text,
@@ -89,7 +92,7 @@ def take_apart(question: str) -> Question:
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
         kinds=kinds,
-        guesses=_is_guess(text),
+        guesses=guesses,
     )
 
 
@@ -101,6 +104,7 @@ _VALUE = any_of(
     r"""
     (?:(?:exactly|only|just|at least|at most|more than|less than|above|below|over|under) )?NUMBER"""
 )
+_ROWS = any_of("NUMBER (?:rows?|lines?|results?|entries|records|items)")
 _QUOTED = re.compile(r"'[^'\s]{1,60}'")
 _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\w+|mean\w*|explain\w*)\b")
 
