@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import Literal, TypeAlias
 
 from birdenv.users._brief import NO_NOTES, Brief, BriefNotes
-from birdenv.users.sql_in_words._clauses import hidden_names
+from birdenv.users.sql_in_words import _clauses  # noqa: F401 - it adds to the table of words
 from birdenv.users.sql_in_words._names import Names
-from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
+from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, parse_fragment, tokenize
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
-from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
+from birdenv.users.sql_in_words._tables import only_source, table_noun
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
@@ -74,12 +75,12 @@ def read_aloud(
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
     first = tokens[0].key if tokens else ""
-    tables = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
     names = Names(identifiers, notes)
     phrase = said_token_by_token(tokens, names)
     if tree is not None:
+        noun = partial(table_noun, request=request, identifiers=identifiers)
         with suppress(RecursionError):
-            phrase = in_steps(Speaker(tree, names, tables, counted_noun(snippet, gold, tables)), tree)
+            phrase = in_steps(Speaker(tree, names, noun, only_source(snippet, gold)), tree)
     text = phrase.text
     if first in ("AND", "OR"):
         cases = "only cases" if first == "AND" else "cases"
@@ -100,6 +101,15 @@ def _form(first: str, phrase: Phrase) -> Form:
     if not phrase.condition:
         return "noun"
     return "addition" if first in ("AND", "OR") else "condition"
+
+
+def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
+    """Return the names of tables, aliases and CTEs, in lower case."""
+    found = {one.text for one, after in pairwise(tokens) if after.key == "."}
+    if tree is not None:
+        for node in tree.find_all(*map(node_class, ("Table", "TableAlias", "Window"))):
+            found |= {node.name, node.alias}
+    return frozenset(name.lower() for name in found if name and name != FRAME)
 
 
 _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}

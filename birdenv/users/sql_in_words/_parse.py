@@ -110,7 +110,7 @@ def parse_fragment(sql: str) -> Node | None:
     return None
 
 
-_SORTED: Final = "SELECT @ FROM @ ORDER BY {}"
+_SORTED: Final = "SELECT FROM @ ORDER BY {}"
 _FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
 
 
