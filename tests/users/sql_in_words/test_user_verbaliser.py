@@ -216,7 +216,7 @@ FRAGMENTS = [
     ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of cases)"),
     ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further entries by branch id"),
     ("o.branch_id = b.branch_id", "the branch id is the same"),
-    ("(...sum of filled fields...) / 8.0", "(sum of filled fields and so on) divided by 8.0"),
+    ("(...sum of filled fields...) / 8.0", "(and so on sum of filled fields and so on) divided by 8.0"),
     ("ORDER BY ... DESC", "sorted by something in descending order"),
     ("a OR ... ", "the a or something"),
     ("*, crust_mm", "everything and the crust mm"),
