@@ -24,9 +24,9 @@ from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
 """The form of a sentence: "I mean ..", "I mean that ..", "and also ..", "I want it ..", or "please .."."""
 
-_REQUESTS = ("show ", "first work out ", "set ", "remove ", "make ", "add ")
+_STATEMENTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE"})
 _ARRANGEMENTS = ("grouped by ", "sorted by ", "limited to ", "after ", "matched with ", "together ", "but ")
-"""The beginnings of words that have these forms."""
+"""The beginnings of words that say how the result is arranged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +78,16 @@ def read_aloud(
         noun = partial(table_noun, request=request, identifiers=identifiers)
         with suppress(RecursionError):
             phrase = in_steps(Speaker(tree, names, noun, only_source(snippet, gold)), tree)
-    text, form, hidden = phrase.text, _form(phrase), hidden_names(tokens, tree)
-    if (first := tokens[0].key if tokens else "") in ("AND", "OR"):
+    first = tokens[0].key if tokens else ""
+    text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
+    if first in ("AND", "OR"):
         cases = "only cases where " if first == "AND" else "cases where "
         text, form = f"{first.lower()} also {cases * phrase.condition}{text}", "addition"
     return Paraphrase(text, form, hidden)
 
 
-def _form(phrase: Phrase) -> Form:
-    if phrase.text.startswith(_REQUESTS):
+def _form(first: str, phrase: Phrase) -> Form:
+    if first in _STATEMENTS:
         return "request"
     if phrase.text.startswith(_ARRANGEMENTS):
         return "arrangement"
@@ -139,7 +140,9 @@ _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
     """Describe a tree. Parts of a long formula are replaced with letters, which are explained afterwards."""
     whole = speaker.say(tree)
-    steps, said, letters = [("", tree)], list[str](), iter(ascii_uppercase)
+    steps, said = [("", tree)], list[str]()
+    names = {node.name.upper() for node in tree.find_all(node_class("Identifier"))}
+    letters = (letter for letter in ascii_uppercase if letter not in names)
     for letter, node in steps:
         text = speaker.say(node).text
         if len(text.split()) > _MOST_WORDS:
