@@ -30,6 +30,7 @@ _MAX_DEPTH: Final = 40
 _FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
 _ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
 _LEADING = re.compile(r"(?i)^\s*(?:AND|OR)\b")
+_END = re.compile(r"(?i)(\sAS\s+[\w\"]+)?$")
 _WORD_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -93,7 +94,9 @@ def parse_fragment(sql: str) -> Node | None:
     *_, last = sql_tokens(text)
     text = _LEADING.sub("", text[: last.end]).rstrip(" ;\n")  # without a comment at its end
     ends = " END" * (keys.count("CASE") - keys.count("END"))
-    text = "(" * -depths[-1] + text + ends + ")" * depths[-1]
+    surplus = -depths[-1]
+    text = text.removesuffix(")" * surplus) if keys[0] in _FRAMES else "(" * surplus + text
+    text = _END.sub(ends + ")" * -surplus + r"\1", text, count=1)
     for frame in _FRAMES.get(keys[0]) or _FRAMES.get(keys[-1]) or _FRAMES["expressions"]:
         framed = frame.replace("@", f'"{FRAME}"').replace("{}", text)
         with quiet_parser(), suppress(SqlglotError, RecursionError, ValueError):
