@@ -95,8 +95,10 @@ def parse_fragment(sql: str) -> Node | None:
     text = _LEADING.sub("", text[: last.end]).rstrip(" ;\n")  # without a comment at its end
     ends = " END" * (keys.count("CASE") - keys.count("END"))
     surplus = -depths[-1]
-    text = text.removesuffix(")" * surplus) if keys[0] in _FRAMES else "(" * surplus + text
-    text = _END.sub(ends + ")" * -surplus + r"\1", text, count=1)
+    if keys[0] in _FRAMES:
+        text = text.removesuffix(")" * surplus) + ")" * -surplus
+    else:  # put back the brackets and ENDs that an expression lacks
+        text = _END.sub(ends + ")" * -surplus + r"\1", "(" * surplus + text, count=1)
     for frame in _FRAMES.get(keys[0]) or _FRAMES.get(keys[-1]) or _FRAMES["expressions"]:
         framed = frame.replace("@", f'"{FRAME}"').replace("{}", text)
         with quiet_parser(), suppress(SqlglotError, RecursionError, ValueError):
