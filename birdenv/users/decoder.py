@@ -113,7 +113,7 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
     lead = f"By {term}" if term else "For that,"
     if term and form in ("arrangement", "request"):
         lead = f"For {term},"
-    if (form == "condition" and text.startswith("there are ")) or text.startswith("out of"):
+    if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
     return _of_the_rest(_FORMS[form].format(lead, text), text)
 

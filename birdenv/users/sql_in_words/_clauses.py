@@ -5,16 +5,11 @@ Aliases and CTEs are never named, and tables only if the request mentions them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-
-from birdenv.users.sql_in_words._calls import branches_of, is_conditional
-from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, part_of, split_words
-from birdenv.users.sql_in_words._phrases import ATOM, LOOSE, PREFIX, Phrase, enumerate_words, phrases
+from birdenv.users.sql_in_words import _calls  # noqa: F401 - it adds to the table
+from birdenv.users.sql_in_words._parse import FRAME, Node, part_of, split_words
+from birdenv.users.sql_in_words._phrases import CHAIN, LOOSE, PREFIX, Phrase, bare, enumerate_words, phrases
 from birdenv.users.sql_in_words._words import (
     Speaker,
-    is_filler,
     is_negated,
     key_words,
     kind_of,
@@ -23,109 +18,100 @@ from birdenv.users.sql_in_words._words import (
     says,
 )
 
-_SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
 _SET_OPERATIONS = phrases("set operations")
 _JOINS = phrases("joins")
+_FURTHER = ("where", "group", "having", "order", "limit", "offset")
 _CONTINUES = ("where ", "of the ", "matched with ")
-_CREATED = {"view": "a saved view", "table": "a new table", "index": "an index"}
-
-
-_OF_CLAUSES: dict[str, Callable[[Speaker, Node], str]] = {
-    "Where": lambda say, node: f"{'where' if say.nested else 'only cases where'} {say.text(node.this)}",
-    "Group": lambda say, node: f"grouped by {listed(say, node.expressions)}",
-    "Having": lambda say, node: f"only those where {say.text(node.this)}",
-    "Limit": lambda say, node: f"limited to the first {say.text(node.expression)}",
-    "Offset": lambda say, node: f"after skipping the first {say.text(node.expression)}",
-    "Subquery": lambda say, node: f"({say.within(node.this)})",
-    "Any": lambda say, node: f"any of {say.text(node.this)}",
-    "All": lambda say, node: f"all of {say.text(node.this)}",
-    "Values": lambda say, node: f"holding {enumerate_words([say.text(row) for row in node.expressions])}",
-    "ColumnDef": lambda say, node: f"the {say.names.words(node.name)}",
-}
-"""Templates for clauses that a single phrase can express."""
-
-_BONDS = {"Subquery": ATOM, "ColumnDef": ATOM, "Any": PREFIX, "All": PREFIX}
-
-
-@says(*_OF_CLAUSES)
-def _clause(speaker: Speaker, node: Node) -> Phrase:
-    kind = kind_of(node)
-    return Phrase(_OF_CLAUSES[kind](speaker, node), _BONDS.get(kind, LOOSE))
+_CREATED = {"VIEW": "a saved view", "TABLE": "a new table", "INDEX": "an index"}
 
 
 @says("Select")
 def _select(speaker: Speaker, node: Node) -> Phrase:
-    parts = [
-        _with(speaker, node),
-        _shown(speaker, node),
-        _from(speaker, node),
-        *(speaker.text(join) for join in node.args.get("joins") or ()),
-        *_filters(speaker, node),
+    return _clauses(speaker, node, _shown(speaker, node), _from(speaker, node))
+
+
+@says(*_SET_OPERATIONS)
+def _set_operation(speaker: Speaker, node: Node) -> Phrase:
+    repeats = "" if node.args.get("distinct") else " (repeats included)"
+    link = f"{_SET_OPERATIONS[kind_of(node)]}{repeats}"
+    return _clauses(speaker, node, speaker.text(node.this), link, speaker.text(node.expression))
+
+
+@says("Update", "Delete")
+def _change(speaker: Speaker, node: Node) -> Phrase:
+    changes = [
+        f"set {speaker.text(change.this)} to {speaker.say(change.expression).inside(LOOSE)}"
+        for change in node.expressions
     ]
-    if not speaker.nested:
-        return _clauses(parts)
+    words = enumerate_words(changes) or f"remove {speaker.table_noun(node.this.name) or 'entries'}"
+    return _clauses(speaker, node, words, _from(speaker, node))
+
+
+def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
+    """Return the words for the CTEs of a statement, `words`, and the words for its other clauses."""
+    ctes = part_of(node, "with")
+    first = [f"first work out ({speaker.within(cte.this)})" for cte in (ctes.expressions if ctes else ())]
+    more = [*(node.args.get("joins") or ()), *map(node.args.get, _FURTHER)]
     text = ""
-    for part in filter(None, parts):
-        text += (" " if part.startswith(_CONTINUES) else "; ") * bool(text) + part
+    for part in filter(None, [*first, *words, *map(speaker.text, more)]):
+        link = " " if speaker.nested and part.startswith(_CONTINUES) else "; "
+        text += f"{link}{part}" if text else part
     return Phrase(text, LOOSE)
-
-
-def _clauses(parts: Iterable[str]) -> Phrase:
-    return Phrase("; ".join(filter(None, parts)), LOOSE)
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
     """Return the words for the output columns: a request, or a noun in a subquery."""
-    show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
-    items = ", ".join(speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item))
-    if distinct is None:
-        return show + items if items else ""
-    if not items:
-        return "only different ones"
-    if (keys := distinct.args.get("on")) is not None:
-        once = f"once for each different {listed(speaker, keys.expressions)}"
-        return f"{show}{once}, {items.removeprefix('the ')}"
-    return f"{show}the different {items.removeprefix('the ')}"
+    items = ", ".join(filter(None, (speaker.say(item).inside(LOOSE) for item in node.expressions)))
+    if node.args.get("distinct") is not None:
+        if not items:
+            return "only different ones"
+        items = f"the different {bare(items)}"
+    return f"show {items}" if items and not speaker.nested else items
 
 
 def _from(speaker: Speaker, node: Node) -> str:
     """Return the words for FROM: its subquery, or its table if no other clause shows what is meant."""
     source = part_of(node, "from")
-    if source is None or is_filler(source.this):
+    if source is None or source.name == FRAME:
         return ""
-    if text := _source(speaker, source.this):
-        return f"out of {text}"
-    noun = speaker.table(source.this)
-    if all(map(is_filler, node.expressions)) and not speaker.nested:
-        return f"out of all {noun or 'there is'}"
-    starred = any("Star" in map(kind_of, item.walk()) for item in node.expressions)
-    return f"of the {noun}" if noun and speaker.nested and not starred else ""
+    if kind_of(source.this) != "Table":
+        return f"out of {speaker.text(source.this)}"
+    noun = speaker.table_noun(source.name)
+    if not speaker.nested:
+        return "" if node.expressions else f"out of all {noun or 'there is'}"
+    counted = not node.args.get("joins") and any(item.find(node_class("Star")) for item in node.expressions)
+    return f"of the {noun}" if noun and not counted else ""
 
 
-def _source(speaker: Speaker, node: Node) -> str:
-    """Return the words for a subquery or a table function, or an empty string for a table."""
-    if kind_of(node) == "Table":
-        return speaker.text(node.this) if kind_of(node.this) == "Anonymous" else ""
-    return speaker.text(node)
+@says("Table")
+def _table(speaker: Speaker, node: Node) -> Phrase:
+    """Return the words for a table, or for a function in its place."""
+    function = kind_of(node.this) == "Anonymous"
+    return speaker.say(node.this) if function else Phrase(speaker.table_noun(node.name) or "further entries")
+
+
+@says("Subquery")
+def _subquery(speaker: Speaker, node: Node) -> Phrase:
+    return Phrase(f"({speaker.within(node.this)})")
+
+
+@says("Where", "Having")
+def _where(speaker: Speaker, node: Node) -> Phrase:
+    lead = "only those " if kind_of(node) == "Having" else "" if speaker.nested else "only cases "
+    return Phrase(f"{lead}where {speaker.text(node.this)}", PREFIX)
 
 
 @says("Join")
 def _join(speaker: Speaker, node: Node) -> Phrase:
-    words = f"matched with {_source(speaker, node.this) or speaker.table(node.this) or 'further entries'}"
-    if is_filler(node.this) and not node.side and not node.kind:
-        words = ""
-    if (condition := node.args.get("on")) is not None:
+    words = f"matched with {speaker.text(node.this)}"
+    condition, columns = node.args.get("on"), node.args.get("using")
+    if condition is not None:
         text = speaker.text(condition)
-        same = _SAME_NAME.fullmatch(text)
-        words += f" by {same[1]}" if same else f" where {text}"
-    elif columns := node.args.get("using"):
-        words += f" with the same {listed(speaker, columns)}"
-    return Phrase(words.strip() + _JOINS.get(node.side, "") + _JOINS.get(node.kind, ""), LOOSE)
-
-
-def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
-    for key in ("where", "group", "having", "order", "limit", "offset"):
-        yield speaker.text(node.args.get(key))
+        same = bare(text).removesuffix(" is the same")
+        words += f" by {same}" if kind_of(condition) == "EQ" and same != bare(text) else f" where {text}"
+    elif columns:
+        words += f" by {listed(speaker, columns)}"
+    return Phrase(words + _JOINS.get(node.side, "") + _JOINS.get(node.kind, ""), LOOSE)
 
 
 @says("Order")
@@ -137,44 +123,39 @@ def _order(speaker: Speaker, node: Node) -> Phrase:
             places |= found
         else:
             place = places.pop(key.this, "")
-            words.append(speaker.text(key) + f" with missing ones {place}" * bool(place))
-    words += [f"missing ones {place}" for place in places.values()]
-    return Phrase(f"sorted by {', then by '.join(filter(None, words))}", LOOSE)
+            words.append(speaker.text(key) + place)
+    words += map(str.strip, places.values())
+    text = f"sorted by {', then by '.join(words)}"
+    return Phrase(f"{speaker.text(node.this)} ({text})" if node.this else text, LOOSE)
 
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
     words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
-    if node.args.get("written"):
-        words += f" with missing ones {'first' if node.args.get('nulls_first') else 'last'}"
-    return Phrase(words.strip(), LOOSE)
+    place = _with_missing(node.args.get("nulls_first")) if node.args.get("written") else ""
+    return Phrase(words + place, LOOSE)
+
+
+def _with_missing(are_first: bool) -> str:
+    return f" with missing ones {'first' if are_first else 'last'}"
 
 
 def _place_of_missing(key: Node) -> dict[Node, str]:
-    """Return the column of a sort key that only places missing values, and where it places them.
+    """Return the column of a sort key that only places missing values, and the words for their place.
 
     Such a key is `x IS NULL`, or `CASE WHEN x IS NULL THEN 1 ELSE 0 END`.
     """
-    test, last = key.this.unnest(), not key.args.get("desc")
-    if is_conditional(test):
-        [(test, value), *others], default = branches_of(test)
-        values = value.name, default.name if default is not None else ""
-        if others or sorted(values) != ["0", "1"]:
+    test, are_last = key.this.unnest(), not key.args.get("desc")
+    if kind_of(test) == "Case" and len(test.args["ifs"]) == 1:
+        [branch], default = test.args["ifs"], test.args.get("default")
+        values = [branch.args["true"].sql(), default.sql() if default is not None else ""]
+        if sorted(values) != ["0", "1"]:
             return {}
-        last = last == (values == ("1", "0"))
+        test, are_last = branch.this, are_last == (values == ["1", "0"])
     test = test.this if kind_of(test) == "Not" else test
     if kind_of(test) != "Is" or kind_of(test.expression) != "Null":
         return {}
-    return {test.this: "first" if last == is_negated(test) else "last"}
-
-
-@says(*_SET_OPERATIONS)
-def _set_operation(speaker: Speaker, node: Node) -> Phrase:
-    words = _SET_OPERATIONS[kind_of(node)]
-    if not node.args.get("distinct"):
-        words += " (repeats included)"
-    both = [speaker.text(node.this), words, speaker.text(node.expression)]
-    return _clauses([_with(speaker, node), *both, *_filters(speaker, node)])
+    return {test.this: _with_missing(are_last == is_negated(test))}
 
 
 @says("Exists")
@@ -182,78 +163,12 @@ def _exists(speaker: Speaker, node: Node) -> Phrase:
     inner = speaker.within(node.this).strip("()")
     for shown in ("1 ", "everything ", "the "):
         inner = inner.removeprefix(shown)
-    return Phrase(f"there is {'no' if is_negated(node) else 'at least one'} {inner}", LOOSE, True)
-
-
-def _with(speaker: Speaker, node: Node) -> str:
-    """Return the words for the CTEs, without their names."""
-    found = part_of(node, "with")
-    parts = []
-    for cte in found.expressions if found is not None else ():
-        parts.append(f"first work out ({speaker.within(cte.this)})")
-    return "; ".join(parts)
-
-
-@says("Insert")
-def _insert(speaker: Speaker, node: Node) -> Phrase:
-    columns = node.this.expressions if kind_of(node.this) == "Schema" else ()
-    named = f" with {enumerate_words([speaker.text(one) for one in columns])}" if columns else ""
-    added = [f"add entries{named}", speaker.text(node.expression)]
-    return _clauses([_with(speaker, node), *added])
-
-
-@says("Update")
-def _update(speaker: Speaker, node: Node) -> Phrase:
-    changes = [
-        f"set {speaker.text(change.this)} to {speaker.say(change.expression).inside(LOOSE)}"
-        for change in node.expressions
-    ]
-    filters = [_from(speaker, node), *_filters(speaker, node)]
-    return _clauses([_with(speaker, node), enumerate_words(changes), *filters])
-
-
-@says("Delete")
-def _delete(speaker: Speaker, node: Node) -> Phrase:
-    words = f"remove {speaker.table(node.this) or 'entries'}"
-    return _clauses([_with(speaker, node), words, *_filters(speaker, node)])
+    return Phrase(f"there is {'no' if is_negated(node) else 'at least one'} {inner}", CHAIN, condition=True)
 
 
 @says("Create")
 def _create(speaker: Speaker, node: Node) -> Phrase:
-    target, kind = node.this, str(node.kind).lower()
-    name = target.find(node_class("Identifier"))
-    words = (
-        f"make {_CREATED.get(kind, f'a {split_words(kind)}')} called {name.name if name is not None else ''}"
-    )
-    if kind == "index":
-        words += _indexed(speaker, target)
-    elif kind_of(target) == "Schema":
-        words += f" with ({enumerate_words([speaker.text(one) for one in target.expressions])})"
-    if node.args.get("exists"):
-        words += " (do nothing if one of that name exists already)"
-    if (query := node.args.get("expression")) is not None:
-        words += f" that holds the following; {speaker.text(query)}"
-    return Phrase(words, LOOSE)
-
-
-def _indexed(speaker: Speaker, index: Node) -> str:
-    """Return the words for the table and the columns of an index."""
-    table, params = index.args.get("table"), index.args.get("params")
-    place = speaker.table(table) if table is not None else ""
-    columns = (params if params is not None else index).args.get("columns") or ()
-    named = listed(speaker, (getattr(one, "this", one) for one in columns))
-    return (f" on the {place}" if place else "") + (f" with the {named}" if named else "")
-
-
-def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
-    """Return the names of tables, aliases and CTEs, in lower case."""
-    if tree is None:
-        found = {
-            one.text for one, after in pairwise(tokens) if one.kind in ("word", "quoted") and after.key == "."
-        }
-        return frozenset(map(str.lower, found))
-    found = {node.name for node in tree.find_all(node_class("Table"))}
-    found |= {node.alias_or_name for node in tree.find_all(node_class("TableAlias"), node_class("Window"))}
-    for column in tree.find_all(node_class("Column")):
-        found |= {column.text(part) for part in ("table", "db", "catalog")}
-    return frozenset(name.lower() for name in found if name and name != FRAME)
+    """Return the words for a new view, table or index, with the query that it holds."""
+    kind, query, name = str(node.kind), node.args.get("expression"), node.this.find(node_class("Identifier"))
+    words = f"make {_CREATED.get(kind, f'a {split_words(kind)}')} called {name.name if name else ''}"
+    return Phrase(f"{words} that holds the following; {speaker.text(query)}" if query else words, LOOSE)

@@ -1,4 +1,4 @@
-"""Words for SQL functions that people who do not know SQL understand."""
+"""Words for functions, and for other parts of SQL that a template can express."""
 
 from __future__ import annotations
 
@@ -7,87 +7,83 @@ from collections.abc import Sequence
 from typing import Literal
 
 from birdenv.users.sql_in_words._parse import split_words
-from birdenv.users.sql_in_words._phrases import ATOM, CHAIN, LOOSE, PREFIX, Phrase, enumerate_words, phrases
+from birdenv.users.sql_in_words._phrases import (
+    ATOM,
+    CHAIN,
+    LOOSE,
+    PREFIX,
+    Phrase,
+    bare,
+    enumerate_words,
+    phrases,
+)
 
-_TEMPLATES = {name: words.split(" | ") for name, words in phrases("functions").items()}
-_SLOT = re.compile(r"\{[-#*:]?\}")
-_ALL = re.compile(r"\{[*:]\}")
+_TEMPLATES = {
+    name: words.split(" | ")
+    for section in ("functions", "parts of dates", "nodes")
+    for name, words in phrases(section).items()
+}
+"""Templates by the names of functions, with constants among their arguments, and of classes of nodes."""
+
+_SLOT = re.compile(r"\{([-:]?\*|[-#]?)\}")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}
 _INFIX = frozenset({"POW", "POWER", "MOD"})
 """Functions whose words go between their arguments, like those of an operator."""
 
-_PARTS_OF_DATES = phrases("parts of dates")
-_CUTS = phrases("cuts of dates")
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
+_DATE = re.compile(r"now|\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
 _MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
+_DECIMALS = {"0": "a whole number (0 decimals)", "1": "one decimal", "2": "two decimals"}
 
 
-def function_words(name: str, arguments: Sequence[Phrase], order: str = "") -> Phrase:
-    """Return the words for a function call, including every argument.
+def filled(name: str, arguments: Sequence[Phrase]) -> Phrase:
+    """Return the words for a function or another node, including every argument.
 
     Args:
-        name: the function's name in upper case. The words for an unknown function come from its name.
+        name: the function's name in upper case, or the name of the node's class. If it has no template, the
+            words come from the name.
         arguments: the words for the arguments.
-        order: the words for the ORDER BY of an aggregate.
     """
-    count = len(arguments)
-    if part := _part_of_date(name, arguments):
-        return Phrase(part.format(arguments[name == "STRFTIME"].inside(PREFIX)), PREFIX)
-    template = _template(name, count)
+    constants = [argument for argument in arguments if argument.literal in ("string", "number")]
+    with_constants = " ".join([name, *(constant.text for constant in constants)])
+    if (
+        constants
+        and with_constants in _TEMPLATES
+        and (name == "STRFTIME" or _MOMENT.search(arguments[0].text))
+    ):
+        name, arguments = with_constants, [argument for argument in arguments if argument not in constants]
+    template = _template(name, len(arguments))
     texts = [argument.inside(ATOM if name in _INFIX else PREFIX) for argument in arguments]
     is_set_apart = template.startswith("{}, ")
     if is_set_apart and ", " not in arguments[0].text:
         texts[0] = arguments[0].text
-    if name in _LATEST and count == 1 and texts[0].endswith((" date", " time", " year")):
+    if name in _LATEST and len(texts) == 1 and texts[0].endswith((" date", " time", " year")):
         template = _LATEST[name]
-    is_tight = count < 2 and not template.startswith("{}") and not order
-    counted = arguments[0].counted if name == "SUM" and count == 1 and not order else ""
+    is_loose = len(texts) > 1 or template.startswith("{}")
+    counted = arguments[0].counted if name == "SUM" and len(texts) == 1 else ""
+    rest = iter(texts)
+
+    def words(slot: re.Match[str]) -> str:
+        if slot[1] == ":*":
+            return "; ".join(": ".join(texts[i : i + 2]) for i in range(0, len(texts), 2))
+        if "*" in slot[1]:
+            return enumerate_words(map(bare, texts) if "-" in slot[1] else texts)
+        text = next(rest)
+        return {"-": bare(text), "#": _DECIMALS.get(text, f"{text} decimals")}.get(slot[1], text)
+
     return Phrase(
-        _filled(template, texts) + order,
-        CHAIN if is_set_apart else PREFIX if is_tight else LOOSE,
+        _SLOT.sub(words, template),
+        CHAIN if is_set_apart else LOOSE if is_loose else PREFIX if texts else ATOM,
         counted=f"{counted} in total" if counted else "",
     )
 
 
 def _template(name: str, count: int) -> str:
-    """Return a function's template for a number of arguments."""
-    fitting = (
-        template
-        for template in _TEMPLATES.get(name, ())
-        if len(_SLOT.findall(template)) == count or (count and _ALL.search(template))
-    )
-    return next(fitting, f"the {split_words(name)}{' of {*}' * (count > 0)}")
-
-
-def _filled(template: str, arguments: Sequence[str]) -> str:
-    rest = iter(arguments)
-
-    def words(slot: re.Match[str]) -> str:
-        if slot[0] == "{*}":
-            return enumerate_words(arguments)
-        if slot[0] == "{:}":
-            return "; ".join(": ".join(arguments[i : i + 2]) for i in range(0, len(arguments), 2))
-        argument = next(rest)
-        return {"{-}": argument.removeprefix("the "), "{#}": _decimals(argument)}.get(slot[0], argument)
-
-    return _SLOT.sub(words, template)
-
-
-def _decimals(places: str) -> str:
-    if places == "0":
-        return "a whole number (0 decimals)"
-    return {"1": "one decimal", "2": "two decimals"}.get(places, f"{places} decimals")
-
-
-def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
-    """Return the template for a part of a date; "" if the call does not extract one."""
-    texts = [argument.text for argument in arguments]
-    if name in ("SUBSTR", "SUBSTRING") and len(texts) == 3 and _MOMENT.search(texts[0]):
-        return _PARTS_OF_DATES.get(_CUTS.get(f"{texts[1]} {texts[2]}", ""), "")
-    if name == "STRFTIME" and len(texts) == 2:
-        return _PARTS_OF_DATES.get(texts[0].strip("'"), "")
-    return ""
+    """Return the template for a number of arguments."""
+    for template in _TEMPLATES.get(name, ()):
+        if len(_SLOT.findall(template)) == count or (count and "*}" in template):
+            return template
+    return f"the {split_words(name)}{' of {*}' * (count > 0)}"
 
 
 def kind_of_text(text: str) -> Literal["date", "time", "string"]:

@@ -8,26 +8,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from string import ascii_uppercase
 from typing import Literal, TypeAlias
 
 from birdenv.users._brief import NO_NOTES, Brief, BriefNotes
-from birdenv.users.sql_in_words._clauses import hidden_names
+from birdenv.users.sql_in_words import _clauses  # noqa: F401 - it adds to the table of words
 from birdenv.users.sql_in_words._names import Names
-from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
+from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, parse_fragment, tokenize
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
-from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
+from birdenv.users.sql_in_words._tables import only_source, table_noun
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
 """The form of a sentence: "I mean ..", "I mean that ..", "and also ..", "I want it ..", or "please .."."""
 
-_REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
-_CLAUSES = frozenset(
-    """FROM GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER FULL CROSS NATURAL ON USING
-    WINDOW RETURNING SET FETCH PARTITION""".split()
-)
+_STATEMENTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE"})
+_ARRANGEMENTS = ("grouped by ", "sorted by ", "limited to ", "after ", "matched with ", "together ", "but ")
+"""The beginnings of words that say how the result is arranged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +72,26 @@ def read_aloud(
         gold: the statements that contain the snippet, to find out what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
-    first = tokens[0].key if tokens else ""
-    tables = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
     names = Names(identifiers, notes)
-    phrase = said_token_by_token(tokens, names)
+    phrase = said_in_order(tokens, names)
     if tree is not None:
+        noun = partial(table_noun, request=request, identifiers=identifiers)
         with suppress(RecursionError):
-            phrase = in_steps(Speaker(tree, names, tables, counted_noun(snippet, gold, tables)), tree)
-    text = phrase.text
+            phrase = in_steps(Speaker(tree, names, noun, only_source(snippet, gold)), tree)
+    first = tokens[0].key if tokens else ""
+    text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
     if first in ("AND", "OR"):
-        cases = "only cases" if first == "AND" else "cases"
-        text = f"{first.lower()} also {f'{cases} where {text}' if phrase.condition else text}"
-    return Paraphrase(text, _form(first, phrase), hidden_names(tokens, tree))
+        cases = "only cases where " if first == "AND" else "cases where "
+        text, form = f"{first.lower()} also {cases * phrase.condition}{text}", "addition"
+    return Paraphrase(text, form, hidden)
+
+
+def _form(first: str, phrase: Phrase) -> Form:
+    if first in _STATEMENTS:
+        return "request"
+    if phrase.text.startswith(_ARRANGEMENTS):
+        return "arrangement"
+    return "condition" if phrase.condition else "noun"
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
@@ -92,14 +99,13 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
-def _form(first: str, phrase: Phrase) -> Form:
-    if first in _REQUESTS or phrase.text.startswith("first work out"):
-        return "request"
-    if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < LOOSE):
-        return "arrangement"
-    if not phrase.condition:
-        return "noun"
-    return "addition" if first in ("AND", "OR") else "condition"
+def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
+    """Return the names of tables, aliases and CTEs, in lower case."""
+    found = {one.text for one, after in pairwise(tokens) if after.key == "."}
+    if tree is not None:
+        for node in tree.find_all(*map(node_class, ("Table", "TableAlias", "Window"))):
+            found |= {node.name, node.alias}
+    return frozenset(name.lower() for name in found if name and name != FRAME)
 
 
 _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
@@ -107,15 +113,13 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 """A name after one of these is a table, an alias or a type."""
 
 
-def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
+def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
     said: list[str] = []
     keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
     for token, before, after in zip(tokens, keys, keys[2:], strict=False):
         if token.kind == "string":
             said.append(quoted(token.text))
-        elif token.kind == "gap":
-            said += ["and so on"] * (bool(said) and said[-1] not in ("(", ","))
         elif token.kind in ("symbol", "number"):
             said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
         elif before not in _LEADS and after != "." and not (token.text.isupper() and len(token.text) > 3):
@@ -156,12 +160,8 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
 
 def _parts(node: Node) -> list[Node]:
     """Return the operands of a formula, which may be inside a call or brackets."""
-    is_formula = kind_of(node) in ARITHMETIC
-    children = (node.this, node.expression) if is_formula else node.iter_expressions()
-    parts: list[Node] = []
-    for child in children if is_formula or kind_of(node) in _WRAPPERS else ():
-        if kind_of(child) in ARITHMETIC or (not is_formula and kind_of(child) in _WRAPPERS):
-            parts += _parts(child)
-        elif is_formula:
-            parts.append(child)
-    return parts
+    if kind_of(node) in ARITHMETIC:
+        operands = (node.this, node.expression)
+        return [part for one in operands for part in (_parts(one) if kind_of(one) in ARITHMETIC else [one])]
+    children = node.iter_expressions() if kind_of(node) in _WRAPPERS else ()
+    return [part for child in children for part in _parts(child)]

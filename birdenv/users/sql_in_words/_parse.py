@@ -8,6 +8,7 @@ ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import accumulate
@@ -20,12 +21,13 @@ from birdenv.users.sql_in_words._phrases import phrases
 Node: TypeAlias = Any
 """A node of a syntax tree. It is untyped because sqlglot's versions name the base class differently."""
 
-TokenKind: TypeAlias = Literal["string", "quoted", "number", "word", "gap", "symbol"]
+TokenKind: TypeAlias = Literal["string", "quoted", "number", "word", "symbol"]
 
 FRAME: Final = "\u2026\u2026"
 GAP: Final = "\u2026"
 
 _MAX_DEPTH: Final = 40
+_FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
 _ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
 _LEADING = re.compile(r"(?i)^\s*(?:AND|OR)\b")
 _END = re.compile(r"(?i)(\sAS\s+[\w\"]+)?$")
@@ -50,17 +52,15 @@ def tokenize(sql: str) -> list[LexicalUnit]:
     """Split any text into tokens, dropping white space and comments. No text is rejected.
 
     >>> [token.text for token in tokenize("b.name = 'Ann' ... -- more")]
-    ['b', '.', 'name', '=', 'Ann', '...']
+    ['b', '.', 'name', '=', 'Ann', '…']
     """
     found: list[LexicalUnit] = []
     for kind, text, _ in sql_tokens(_with_gaps(sql)):
-        if text == GAP:
-            found.append(LexicalUnit("gap", "..."))
-        elif text == ":" and found and found[-1].key == ":":
+        if text == ":" and found and found[-1].key == ":":
             found[-1] = LexicalUnit("symbol", "::")
         else:
             contents = _contents(text) if kind in ("string", "quoted") else text
-            found.append(LexicalUnit(cast(TokenKind, kind), contents))
+            found.append(LexicalUnit("symbol" if text == GAP else cast(TokenKind, kind), contents))
     return found
 
 
@@ -82,45 +82,30 @@ def parse_fragment(sql: str) -> Node | None:
     Callers must not change the tree, because it is cached. Several expressions become a tuple. A single
     clause becomes part of a SELECT whose other parts are named `FRAME`.
     """
+    import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     keys = [token.key for token in tokenize(sql)]
     depths = list(accumulate({"(": 1, ")": -1}.get(key, 0) for key in keys))
     if not keys or max(depths) > _MAX_DEPTH:
         return None
-    depth, ends = depths[-1], keys.count("CASE") - keys.count("END")
     text = _with_gaps(sql)
     *_, last = sql_tokens(text)
     text = _LEADING.sub("", text[: last.end]).rstrip(" ;\n")  # without a comment at its end
+    ends = " END" * (keys.count("CASE") - keys.count("END"))
+    surplus = -depths[-1]
     if keys[0] in _FRAMES:
-        frames, text = _FRAMES[keys[0]], text.removesuffix(")" * -depth) + ")" * depth
-    else:  # put back the brackets and ENDs that the fragment lacks
-        frames, text = _FRAMES["expressions"], "(" * -depth + text
-        text = _END.sub(" END" * ends + ")" * depth + r"\1", text, count=1)
-    if keys[-1] in ("ASC", "DESC", "LAST", "FIRST"):
-        frames = [_SORTED, *frames]
-    for frame in frames:
-        try:
-            with quiet_parser():
-                tree = _parsed(frame.replace("@", f'"{FRAME}"').replace("{}", text))
-        except (SqlglotError, RecursionError, ValueError):
-            continue
-        if tree is not None:
-            return tree if frame == "{}" else _unframed(tree)
+        text = text.removesuffix(")" * surplus) + ")" * -surplus
+    else:  # put back the brackets and ENDs that an expression lacks
+        text = _END.sub(ends + ")" * -surplus + r"\1", "(" * surplus + text, count=1)
+    for frame in _FRAMES.get(keys[0]) or _FRAMES.get(keys[-1]) or _FRAMES["expressions"]:
+        framed = frame.replace("@", f'"{FRAME}"').replace("{}", text)
+        with quiet_parser(), suppress(SqlglotError, RecursionError, ValueError):
+            [tree] = sqlglot.parse(framed, read=fragment_dialect())  # fails if there are several statements
+            if tree is not None and not isinstance(tree, exp.Command):
+                return tree if frame == "{}" else _unframed(tree)
     return None
-
-
-_SORTED: Final = "SELECT @ FROM @ ORDER BY {}"
-_FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
-
-
-def _parsed(sql: str) -> Node | None:
-    """Parse a text that contains a single statement."""
-    import sqlglot
-    from sqlglot import exp
-
-    found = sqlglot.parse(sql, read=fragment_dialect())
-    return None if len(found) != 1 or isinstance(found[0], exp.Command) else found[0]
 
 
 def _unframed(select: Node) -> Node:

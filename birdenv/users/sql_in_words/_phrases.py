@@ -5,7 +5,7 @@ A `Phrase` records how tightly its words bind, so that phrases can be joined wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
@@ -18,7 +18,7 @@ _PHRASEBOOK = read_sections("birdenv.users.sql_in_words", "phrasebook.txt")
 
 
 def phrases(section: str) -> dict[str, str]:
-    """Read a section of `phrasebook.txt`, which maps operators, functions or constants to words."""
+    """Read a section of `phrasebook.txt`, which maps operators, functions or nodes to words."""
     lines = _PHRASEBOOK[section].splitlines()
     entries = (line.split(": ", 1) for line in lines if line and line[0] != "#")
     return {name: words for names, words in entries for name in names.split(", ")}
@@ -28,9 +28,12 @@ ARITHMETIC = phrases("arithmetic")
 COMPARISONS = phrases("comparisons")
 AMOUNTS = phrases("amounts")
 _CONSTANTS = phrases("comparisons with a constant")
-_DATES = _CONSTANTS | phrases("comparisons with a date")
-_TIMES = _CONSTANTS | phrases("comparisons with a time")
-BY_LITERAL = {"number": _CONSTANTS, "string": _CONSTANTS, "date": _DATES, "time": _TIMES}
+BY_LITERAL = {
+    "number": _CONSTANTS,
+    "string": _CONSTANTS,
+    "date": _CONSTANTS | phrases("comparisons with a date"),
+    "time": _CONSTANTS | phrases("comparisons with a time"),
+}
 """The words for comparisons with a constant, by its kind, where they differ from `COMPARISONS`."""
 
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
@@ -48,7 +51,7 @@ class Phrase:
         bond: how tightly the words bind, from `ATOM` (tightest) to `CHAIN`.
         condition: True if the words state a condition.
         literal: the kind of constant, such as a date; empty if the phrase is not a constant.
-        counted: a template for an amount, such as "{} seats"; empty for things that are not counted.
+        counted: the plural noun for what an amount counts, such as "seats"; empty if the phrase is no amount.
     """
 
     text: str
@@ -61,21 +64,16 @@ class Phrase:
         """Return the text, in brackets if it binds less tightly than `limit`."""
         return f"({self.text})" if self.bond > limit and self.text else self.text
 
+    @property
+    def side(self) -> str:
+        """The text for one side of a comparison, in brackets if it is a condition or ends in one."""
+        runs_on = self.bond == CHAIN and self.counted
+        return f"({self.text})" if self.condition or runs_on else self.text
 
-def side(phrase: Phrase) -> str:
-    """Return the text for one side of a comparison, in brackets if it is an enumeration or a condition."""
-    blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
-    return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
-
-def runs_on(text: str) -> bool:
-    """Return True if a text ends in a condition ("where .."), so that added words would seem part of it."""
-    depth = 0
-    for i, sign in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if not depth and text.startswith(" where ", i):
-            return True
-    return False
+def bare(text: str) -> str:
+    """Return a text without the article at its beginning."""
+    return text.removeprefix("the ")
 
 
 def quoted(text: str) -> str:
@@ -83,8 +81,7 @@ def quoted(text: str) -> str:
     return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 
-def enumerate_words(parts: Sequence[str], last: str = "and") -> str:
-    """Join parts to an English enumeration: "a", "a and b", "a, b and c"."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+def enumerate_words(parts: Iterable[str], last: str = "and") -> str:
+    """Join parts that are not empty to an English enumeration: "a", "a and b", "a, b and c"."""
+    *front, end = [part for part in parts if part] or [""]
+    return f"{', '.join(front)} {last} {end}" if front else end

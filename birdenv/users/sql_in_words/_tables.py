@@ -11,17 +11,26 @@ from birdenv.users.sql_in_words._parse import split_words
 
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)")
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
-_SPACE = re.compile(r"\s+")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
 
-@lru_cache(maxsize=256)
-def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
-    """Return plural nouns for the tables that the request mentions, by table name in lower case.
+def table_noun(name: str, request: str, identifiers: frozenset[str]) -> str:
+    """Return the plural noun for a table, or an empty string if the user may not name the table.
 
-    >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
-    {'order_lines': 'order lines', 'trips': 'trips'}
+    The user may name tables that the request mentions, and tables whose names are everyday plurals.
+
+    >>> known = frozenset({"order_lines", "trips", "trkdata"})
+    >>> [table_noun(name, "Each order line.", known) for name in sorted(known)]
+    ['order lines', 'trips', '']
     """
+    name = name.lower()
+    plain = name if request and name.endswith("s") and not is_identifier(name) else ""
+    return _spoken_tables(request, identifiers).get(name, plain)
+
+
+@lru_cache(maxsize=256)
+def _spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
+    """Return plural nouns for the tables that the request mentions, by table name in lower case."""
     said = {singular(word) for word in re.findall(r"[a-z]+", request.lower())}
     found = {}
     for name in sorted(identifiers):
@@ -31,31 +40,13 @@ def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str
     return found
 
 
-def plain_sources(snippet: str) -> Mapping[str, str]:
-    """Return the tables in a snippet whose names are everyday plurals, such as trips.
-
-    >>> plain_sources("SELECT COUNT(*) FROM trips t JOIN trkdata d ON t.id = d.id")
-    {'trips': 'trips'}
-    """
-    names = {name.lower() for name in _SOURCE.findall(snippet)}
-    return {name: name for name in sorted(names) if name.endswith("s") and not is_identifier(name)}
-
-
-def counted_noun(snippet: str, gold: Sequence[str], tables: Mapping[str, str]) -> str:
-    """Return the noun for the rows that COUNT(*) counts in a fragment from a query on one table.
-
-    The result is an empty string if the noun is unknown.
-    """
-    wanted = _flat(snippet)
+def only_source(snippet: str, gold: Sequence[str]) -> str:
+    """Return the table that a snippet's rows come from, if it is the only one in the gold statement."""
+    wanted = " ".join(snippet.split()).strip(" ;")
     for statement in gold:
-        text = _flat(statement)
-        if wanted in text and len(sources := _SOURCE.findall(text)) == 1:
-            return tables.get(sources[0].lower(), "")
+        if wanted in " ".join(statement.split()) and len(sources := _SOURCE.findall(statement)) == 1:
+            return str(sources[0])
     return ""
-
-
-def _flat(sql: str) -> str:
-    return _SPACE.sub(" ", sql).strip(" ;").lower()
 
 
 def singular(word: str) -> str:

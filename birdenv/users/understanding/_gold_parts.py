@@ -13,13 +13,6 @@ from birdenv.users.sql_in_words import LexicalUnit, in_words, split_words, token
 
 _ADDED = re.compile(r"(?is)\bADD (?:COLUMN )?[\"`]?(?P<name>\w+)[\"`]? (?P<type>\w+)(?P<rest>.*)")
 _DEFAULT = re.compile(r"(?i)\bDEFAULT\s+(\(.*?\)|'[^']*'|[-\w.]+)")
-_TYPES = (
-    ("text", ("char", "text", "clob", "string")),
-    ("whole-number", ("int",)),
-    ("number", ("real", "floa", "doub", "num", "dec")),
-    ("yes-or-no", ("bool",)),
-    ("date", ("date", "time")),
-)
 _TIMED = re.compile(
     r"(?is)\b(?P<when>BEFORE|AFTER|INSTEAD\s+OF)\s+(?P<what>INSERT|DELETE|UPDATE)(?:\s+OF\s(?P<of>(?:(?!\sON\b)[\w\s,])++))?+"
     r"\s++ON\b"
@@ -51,11 +44,10 @@ def _added(sql: str) -> str:
     match = _ADDED.search(sql)
     if match is None:
         return ""
-    kind = next((kind for kind, begun in _TYPES if match["type"].lower().startswith(begun)), "")
     default = _DEFAULT.search(match["rest"])
     needed = ", never empty" if "NOT NULL" in match["rest"].upper() else ""
     given = f"with the default value {default[1]}" if default else "without a default value"
-    return f"Add a {kind} column called {match['name']}{needed}, {given}.".replace("  ", " ")
+    return f"Add a column called {match['name']} of type {match['type'].lower()}{needed}, {given}."
 
 
 def _set_off(sql: str, brief: Brief) -> str:
@@ -95,7 +87,7 @@ def telling_parts(
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
-    for part in _ranges_joined([part for part in parts if part.clause in _ANSWERABLE]):
+    for part in _telling([part for part in parts if part.clause in _ANSWERABLE]):
         if part.clause == "order" and (further := _further_keys(part.sql, snippets)):
             yield replace(part, clause="tie", sql=further), ()
             continue
@@ -126,36 +118,35 @@ def _further_keys(sql: str, snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]
 _BOUNDS = frozenset({">", "<", ">=", "<="})
 
 
-def _ranges_joined(parts: list[Segment]) -> list[Segment]:
-    """Return `parts` without plain columns, inner outputs and repetitions.
-
-    An upper and a lower bound for one column are joined to one part.
-    """
-    kept: list[Segment] = []
-    output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
-    inserts = any(part.clause == "columns" for part in parts)
+def _telling(parts: list[Segment]) -> list[Segment]:
+    """Return `parts` without plain columns, inner outputs and repetitions; a range becomes one part."""
+    kept: dict[str, Segment] = {}
     seen: set[str] = set()
+    output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
+    inserts = any(part.clause == "columns" for part in parts)  # what is inserted is shown nowhere
     for part in parts:
         tokens = tokenize(part.sql)
-        if part.clause == "output" and (inserts or part.id != output):
-            continue  # what is inserted is shown nowhere
-        if part.clause == "select" and (
-            inserts or not any(t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens)
+        is_plain = not any(t.kind in ("number", "string") or t.key in ("(", *_SIGNS) for t in tokens)
+        if (
+            (part.clause == "output" and (inserts or part.id != output))
+            or (part.clause == "select" and (inserts or is_plain))
+            or (part.clause in ("where", "having") and _matches_columns(tokens))
+            or (part.clause != "distinct" and part.sql in seen)
         ):
             continue
-        if part.clause in ("where", "having") and _matches_columns(tokens):
-            continue
-        if part.sql in seen and part.clause != "distinct":
-            continue
         seen.add(part.sql)
-        bound = _bound(part)
-        twin = next((i for i, other in enumerate(kept) if bound and _bound(other) == bound), None)
-        if twin is None:
-            kept.append(part)
-        else:
-            rest = part.sql.removeprefix("WHERE ").removeprefix("HAVING ")
-            kept[twin] = replace(kept[twin], sql=f"{kept[twin].sql} AND {rest}")
-    return kept
+        place = _place(part, [token.text.lower() for token in tokens[1:]])
+        twin = kept.get(place)
+        kept[place] = replace(twin, sql=f"{twin.sql} AND {part.sql.partition(' ')[2]}") if twin else part
+    return list(kept.values())
+
+
+def _place(part: Segment, texts: list[str]) -> str:
+    """Return the query block and the column for which a condition gives a bound, or else the part's id."""
+    is_bound = part.clause in ("where", "having") and [text in _BOUNDS for text in texts].count(True) == 1
+    if not is_bound or texts[-2] not in _BOUNDS:
+        return part.id
+    return " ".join([str(block_of(part.id)), part.clause, *texts[:-2]])
 
 
 def _matches_columns(tokens: list[LexicalUnit]) -> bool:
@@ -171,15 +162,6 @@ _SIGNS = ("+", "-", "*", "/", "||")
 def block_of(name: str) -> int:
     """Return the number of the query block in a part's id, such as 2 for `S2.where.1`."""
     return int(name.split(".")[0][1:])
-
-
-def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
-    """Return the place and the column that a part bounds, if the part is one comparison with a value."""
-    tokens = tokenize(part.sql)[1:]
-    signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
-    if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
-        return None
-    return f"{block_of(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
 
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:

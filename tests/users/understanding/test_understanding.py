@@ -236,7 +236,7 @@ def test_a_fair_question_may_mention_a_column() -> None:
     ("task", "clause", "said"),
     [
         ("coop_M_3", "delete", "Delete the order lines, then the orders, and nothing else."),
-        ("bikeshare_M_2", "alter", "Add a text column called loyalty, without a default value."),
+        ("bikeshare_M_2", "alter", "Add a column called loyalty of type text, without a default value."),
         ("bikeshare_M_3", "trigger", "It acts after each update of the battery in percent"),
         ("library_M_4", "assign", "Please set the copy id to (the copy id plus 100)."),
         ("library_7", "link", "I mean the branch that the copy belongs to"),
