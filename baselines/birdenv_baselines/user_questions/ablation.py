@@ -61,14 +61,8 @@ PARTS: Sequence[Part] = (
     Part("synonyms", patches={"_index.SYNONYMS": {}}),
     Part("slips and short forms", patches={"_question.respelt": lambda text: text}),
     Part("the nearest spelling among the task's words", patches={"_question._spelt": lambda index, word: []}),
-    Part("opposites", patches={"_index._opposites": lambda word: []}),
     Part("meanings of columns", patches={"_candidates.meaning_stems": lambda notes, sql: set()}),
-    Part("other values of a column", patches={"_candidates.sibling_stems": lambda notes, sql: set()}),
     Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
-    Part(
-        "words beside a term in the request",
-        patches={"_candidates.beside_terms": lambda request, terms: set()},
-    ),
     Part(
         "words of the clear question",
         patches={"_candidates.stems_near": lambda text, literals: set()},
@@ -77,7 +71,6 @@ PARTS: Sequence[Part] = (
         "everyday words that name something",
         patches={"_index.NAMING_STEMS": frozenset(), "_index.MEASURE_WORDS": frozenset()},
     ),
-    Part("the occasion before a question", patches={"_question._without_preamble": lambda text: text}),
     Part("what a statement changes", patches={"_candidates.changes": lambda parts, brief: ()}),
     Part("to whom things belong", patches={"_candidates.attributed": lambda parts: ()}),
     Part(
@@ -92,7 +85,6 @@ PARTS: Sequence[Part] = (
     Part("whether a restriction may be denied", patches={"_ranking._is_unrestricted": lambda *_: True}),
     Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
     Part("the one candidate of a kind", patches={"_choice._the_one_of_its_kind": lambda index, asked: -1}),
-    Part("names quoted in part", patches={"_choice._quoted_in_part": lambda index, asked: set()}),
     Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
 )
 """The parts to remove, one at a time."""

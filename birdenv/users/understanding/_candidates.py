@@ -92,7 +92,7 @@ def _points(brief: Brief) -> Iterable[Described]:
             group=items[0].kind,
             target=items[0].term,
             kinds=kinds,
-            items=tuple(items),
+            items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
             literals=literals_of(snippets, short="limit" in main_kinds),
             main_kinds=main_kinds,
@@ -102,6 +102,22 @@ def _points(brief: Brief) -> Iterable[Described]:
         yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes}
 
 
+def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
+    """Return the annotated knowledge that the gold SQL offers as an alternative to some points.
+
+    For the point `x < 95`, this is `y > 60` if the gold SQL has `x < 95 OR y > 60`.
+    """
+    known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
+    own = [item.snippet for item in items]
+    either = [
+        part.sql
+        for part in (gold_parts(brief.gold, brief.dialect) if known else ())
+        if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
+    ]
+    return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
+
+
+_CONDITIONS = ("where", "having")
 _OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
 """What people call the rows to which a snippet's ELSE applies."""
 

@@ -13,7 +13,6 @@ from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
 from birdenv.users.decoder import decode
 from birdenv.users.understanding._candidate import FACETS
-from birdenv.users.understanding._candidate_words import sibling_stems
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope
@@ -186,11 +185,6 @@ def test_who_is_kept_is_read_from_the_outermost_query() -> None:
     assert [answer.split()[0] for answer in joined] == ["Keep"]
     changed = [c for c in index_of(briefs()["library_M_4"]).candidates if "unmatched" in c.main_kinds]
     assert not changed
-
-
-def test_the_other_values_of_a_compared_column_are_known() -> None:
-    found = sibling_stems(briefs()["bikeshare_M_3"].notes, "state = 'in service'")
-    assert {"repair", "retir"} <= found and "servic" not in found
 
 
 def test_what_is_made_is_named_exactly() -> None:
