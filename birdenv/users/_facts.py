@@ -42,6 +42,7 @@ class Facts:
         keeps_missing: whether entries without a value are kept, if the snippet says nothing else.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
         names: the stems of the words in all names.
+        compared: these stems for each operand of a difference or ratio that is compared with an amount.
     """
 
     ranges: Sequence[Ends] = ()
@@ -51,6 +52,7 @@ class Facts:
     keeps_missing: bool | None = None
     is_turned: bool = False
     names: frozenset[str] = frozenset()
+    compared: Sequence[frozenset[str]] = ()
 
 
 @lru_cache(maxsize=4096)
@@ -76,6 +78,7 @@ def facts_of(sql: str) -> Facts:
         not missing[1] if missing else None,
         _is_turned(tree),
         names_in(tree),
+        tuple(_compared(tree)),
     )
 
 
@@ -127,6 +130,13 @@ def _ranges(tree: Node) -> Iterator[Ends]:
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
             yield ends
+
+
+def _compared(tree: Node) -> Iterator[frozenset[str]]:
+    for node in tree.find_all(*map(node_class, _SIGNS)):
+        left = node.this.unnest()
+        if kind_of(left) in ("Sub", "Div"):
+            yield from map(names_in, operands(left, "Sub", "Div"))
 
 
 def _values(tree: Node) -> Iterator[tuple[str, bool]]:

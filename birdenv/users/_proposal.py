@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import ge, gt, le, lt
-from typing import Any
+from typing import Any, Literal
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
@@ -17,6 +17,7 @@ from birdenv.users._clauses import is_foreign, known_names, of_clause
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
+from birdenv.users.understanding._candidate_words import subject_stems
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
@@ -60,12 +61,12 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is not None and "missing" in said:
         return "" if keeps is None or {"in", "out"} <= said else _yes(keeps == facts.keeps_missing)
-    if claims.amounts and is_foreign(asked.text, facts.names, known_names(choice, brief)):
-        return "No" if is_proposal and keeps is None else ""
+    if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
+        return "No" if other == "column" and is_proposal and keeps is None else ""
     if "turned" in said:
         return ""
     if "choice" in said:
-        claims, keeps = replace(claims, said=said - SIGNS.keys()), None
+        claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
     elif keeps is None and facts.ranges and claims.after & term:
         keeps = True  # "so 3 days is late?"
     rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
@@ -73,11 +74,43 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     return (
         (is_plain and not asks_for_output(asked.said) and _of_conditions(said, facts))
         or (
-            _in_one_unit(claims, own)
+            _in_one_unit(claims, facts, own)
             and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
         )
         or _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
     )
+
+
+def _other_subject(
+    asked: Question, choice: Choice, brief: Brief, facts: Facts, own: frozenset[str]
+) -> Literal["", "column", "other"]:
+    """Return "column" if an amount in a question belongs to another column, or "other" if to something else.
+
+    The result is empty if the amount belongs to the point. A table's name does not count as another column,
+    because "fines of at least 5" may mean the amount of each fine. "9 docks" does not mean a difference of
+    docks and trips.
+
+    Args:
+        asked: the question.
+        choice: the point.
+        brief: what the user knows.
+        facts: the facts in the point's SQL.
+        own: the stems of the point's words that are not in its term.
+    """
+    tables, known = subject_stems(brief), known_names(choice, brief)
+    if is_foreign(asked.text, facts.names, frozenset(name for name in known if not name <= tables)):
+        return "column"
+    others = [item for item in brief.ambiguities if item not in choice.items]
+    values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
+    terms = stems_of(" ".join(item.term for item in others)) - tables
+    told = stems_of(" ".join(item.term for item in choice.items)) | own | GENERIC_STEMS
+    operands = [one & own - UNIT_STEMS for one in facts.compared]
+    is_elsewhere = (
+        is_foreign(asked.text, facts.names, known)
+        or not terms.union(values).difference(told).isdisjoint(asked.content)
+        or len({one.isdisjoint(asked.content) for one in operands if one}) > 1
+    )
+    return "other" if is_elsewhere else ""
 
 
 def _yes(agrees: bool) -> str:
@@ -93,10 +126,18 @@ def _of_conditions(said: frozenset[str], facts: Facts) -> str:
     return _yes((facts.connected == "And") == ("both" in said))
 
 
-def _in_one_unit(claims: Claims, own: frozenset[str]) -> bool:
-    """Return whether a question has no unit, or the only one of the point, or a rate as the point does."""
-    units, of_point = claims.units, own & UNIT_STEMS
-    return not claims.amounts or not units or units == of_point or (len(units) > 1 and len(of_point) > 1)
+def _in_one_unit(claims: Claims, facts: Facts, own: frozenset[str]) -> bool:
+    """Return whether a question has no unit, or the units of the point.
+
+    Kilometres divided by (minutes divided by 60) are kilometres per hour.
+    """
+    units = {"hour" if unit == "h" else unit for unit in claims.units}
+    is_converted = 60 in facts.amounts and len(own & UNIT_STEMS) > 1
+    of_point = {"hour" if is_converted and unit == _MINUTE else unit for unit in own & UNIT_STEMS}
+    return not claims.amounts or not units or units == of_point
+
+
+_MINUTE = stem("minute")
 
 
 def _of_amounts(
@@ -161,9 +202,13 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
         if _shape(value) not in map(_shape, facts.amounts):
             return ""
     ends = [end for ends in facts.ranges for end in ends]
+    if sign and not ends:
+        return ""
     if facts.amounts.issuperset(values):
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
+    if not sign and any(_includes(one, value) for one in facts.ranges for value in values):
+        return ""  # 45 is not the bound, but it is in
     numbers = [value for value in values if not isinstance(value, str)]
     near = [
         one for one, end in ends for value in numbers if not isinstance(end, str) if abs(end - value) == 1
@@ -179,7 +224,7 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
         return ""
     if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
-        is_all = len(named) == len(listed) or ("only those" in claims.said and is_all)
+        is_all = len(named) == len(listed) or ("only those" in claims.said and not named and is_all)
         return "Yes" if counted and is_all else "No" if named and counted else ""
     if keeps is not None:
         return _yes(keeps == named[0]) if len(set(named)) == 1 else ""

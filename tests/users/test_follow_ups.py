@@ -206,6 +206,14 @@ def test_bounds_and_values_of_the_real_tasks(all_real_briefs: list[tuple[str, Br
         ("coop_3", "When is a product in short supply?", "is either enough?", "No."),
         ("library_5", "How is turnover computed?", "Are damaged copies part of that number?", "No."),
         ("library_6", "What does popular mean?", "just to confirm, you mean at least 2 and not 3?", "Yes."),
+        ("library_1", "What does roomy mean?", "are 50 seats allowed?", "Yes."),
+        ("library_4", "When is a return late?", "is 2 days ok?", "No. 2 itself"),
+        ("library_8", "Which copies are old?", "is a copy bought on 2020-05-05 ok?", "Yes."),
+        ("coop_8", "Which households are new?", "so not before 2020-09-01?", "Yes."),
+        ("bikeshare_M_1", "Which bikes are active?", "only those in service?", "No."),
+        ("bikeshare_2", "What is a brisk ride?", "so 14 km per hour?", "Yes."),
+        ("bikeshare_9", "Which stations are too large for their use?", "so at least 9?", "Yes."),
+        ("library_9", "How do I round?", "so 1 decimal?", "Yes."),
     ],
 )  # fmt: skip
 def test_a_follow_up_that_proposes_gets_yes_or_no(task: str, first: str, question: str, begins: str) -> None:
@@ -249,11 +257,27 @@ def test_a_proposal_in_a_first_question_gets_yes_or_no(task: str, question: str,
         ("library_5", "When is a branch big?", "Does seven hundred count?"),
         ("bikeshare_2", "What is a brisk ride?", "Does a 20 km trip count?"),
         ("library_3", "Who are senior members?", "Do those who returned it on 2021-05-01 count?"),
+        ("library_4", "How do I round?", "2 decimals?"),
+        ("library_3", "Who are the debtors?", "5 in waived fines counts?"),
+        ("library_6", "Who are younger readers?", "is it junior only, or also student?"),
+        ("library_6", "Who are younger readers?", "aren't students included?"),
+        ("library_6", "Who are younger readers?", "do students not count?"),
+        ("bikeshare_1", "Are costs blank?", "above 0.12?"),
+        ("bikeshare_2", "What is a brisk ride?", "so 14 km per minute?"),
+        ("bikeshare_3", "What are main stations?", "is a drain of 20 in?"),
+        ("bikeshare_8", "When is a bike idle?", "is a trip on 2024-01-01 ok?"),
+        ("bikeshare_9", "Which stations are too large for their use?", "is a station with 9 docks in?"),
+        ("bikeshare_9", "Which stations are too large for their use?", "9 docks more than trips?"),
+        ("coop_2", "How is the margin rate computed?", "below 30 percent?"),
     ],
 )  # fmt: skip
 def test_what_the_gold_does_not_decide_gets_neither_yes_nor_no(task: str, first: str, question: str) -> None:
     brief = DEMO[task]
     assert confirmed(take_apart(question), understand(brief, first), brief) == ""
+
+
+def test_a_table_that_a_proposal_names_does_not_make_it_wrong() -> None:
+    assert not last("library_M_1", "Who are debtors?", "so fines of at least 5?").startswith("No")
 
 
 def test_an_earlier_point_with_the_number_is_meant_if_the_last_one_has_none() -> None:
