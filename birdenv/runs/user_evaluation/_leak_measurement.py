@@ -98,6 +98,7 @@ FISHING_QUESTIONS = 7
 """Number of questions of each kind for each task."""
 
 _WORD = re.compile(r"[a-z]{5,}")
+_QUOTED = re.compile(r"'(\w+)'")
 _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 
@@ -147,7 +148,8 @@ def fish(
 ) -> Leaks:
     """Ask the user vague questions about every task, and measure what the answers reveal.
 
-    Questions that share a word of five or more letters with the task's request are left out.
+    Questions that share a word of five or more letters with the task's request, or quote a word in it, are
+    left out.
 
     Args:
         arena: a c-Interact arena with the user to measure.
@@ -194,9 +196,15 @@ def fish(
 
 def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
     """Return the questions that mention nothing from the request."""
-    named = set(_WORD.findall(brief.request.lower()))
+    request = brief.request.lower()
+    named, quotable = set(_WORD.findall(request)), set(re.findall(r"\w+", request))
     questions = [bait.question for bait in battery]
-    return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]
+    return [
+        each
+        for each in questions
+        if named.isdisjoint(_WORD.findall(each.lower()))
+        and quotable.isdisjoint(_QUOTED.findall(each.lower()))
+    ]
 
 
 def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:

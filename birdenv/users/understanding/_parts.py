@@ -96,12 +96,16 @@ def _telling(text: str) -> set[str]:
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
     """Return a question joined with the sentence that continues it, with the most probable choice.
 
-    If neither is answered by itself, both together are not answered either: each may be a guess.
+    If neither is answered by itself, both together are not answered either: each may be a guess. If the
+    answers only say that there is no preference, both together tell nothing more.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
     choices = [part.choice for part in (before, after, both) if part.choice]
-    if not any(choice.tells for choice in choices[:2]):
+    telling = [choice for choice in choices[:2] if choice.tells]
+    if not telling:
         return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
+    if not any(choice.target for choice in telling):
+        choices = telling
     return replace(both, choice=max(choices, key=lambda one: (one.tells, one.share)))
 
 

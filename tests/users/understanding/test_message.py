@@ -210,3 +210,10 @@ def test_meanings_of_columns_may_be_missing_empty_or_wrong(columns: dict[str, st
 def test_sentences_that_tell_nothing_alone_tell_nothing_together() -> None:
     (text,) = talk("library_4", "Is there a threshold? How is the value calculated? Is it 14 or 0.1?")
     assert text == ASKING_BACK or text.startswith("Sorry")
+
+
+def test_a_sentence_without_a_preference_does_not_make_a_guess_an_answer() -> None:
+    asked = (
+        "Which number counts? Sorry, which condition should I use? Just to be sure, should it be below 10?"
+    )
+    assert "sorted" not in talk("library_4", asked)[0]
