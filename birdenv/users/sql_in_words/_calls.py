@@ -96,11 +96,14 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
 
 
 def _counted_rows(speaker: Speaker, call: Node) -> str:
-    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases"."""
+    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases".
+
+    In a subquery, the words for the joined tables follow at once: "loans matched with copies".
+    """
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
     table = speaker.source if source is None or source.name == FRAME else source.name
-    joined = query is not None and query.args.get("joins")
+    joined = query is not None and query.args.get("joins") and not speaker.nested
     return ("" if joined else speaker.table_noun(table)) or "cases"
 
 

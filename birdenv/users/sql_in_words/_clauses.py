@@ -79,7 +79,7 @@ def _from(speaker: Speaker, node: Node) -> str:
     noun = speaker.table_noun(source.name)
     if not speaker.nested:
         return "" if node.expressions else f"out of all {noun or 'there is'}"
-    counted = not node.args.get("joins") and any(item.find(node_class("Star")) for item in node.expressions)
+    counted = any(item.find(node_class("Star")) for item in node.expressions)
     return f"of the {noun}" if noun and not counted else ""
 
 
