@@ -86,7 +86,7 @@ _FORMS = {
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
     """Return the sentence for a term's snippet, or for a part of the gold SQL."""
-    reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    reading = _of_part(sql, clause, brief)
     if not reading.text:
         return _NOTHING
     if clause in _CLAUSES:
@@ -96,11 +96,16 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
     return _of_snippet(reading, quoted(" ".join(term.split())) if term else "")
 
 
+def _of_part(sql: str, clause: str, brief: Brief) -> Paraphrase:
+    return in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+
+
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a repeated question, worded differently from the first answer."""
-    readings = [in_words(sql, brief).text for sql in choice.granted()]
-    told = "; ".join(dict.fromkeys(text for text in readings if text))
-    if not told:
+    """Return the answer to a repeated question, if possible worded differently from the first answer."""
+    readings = [in_words(item.snippet, brief) for item in choice.items]
+    readings += [_of_part(part.sql, part.clause, brief) for part in choice.parts]
+    told = "; ".join(dict.fromkeys(reading.text for reading in readings if reading.text))
+    if choice.answer or not told:  # an answer that is not made from SQL stays as it is
         return decode(choice, brief)
     said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:

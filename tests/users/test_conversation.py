@@ -76,6 +76,13 @@ def test_a_question_after_what_was_said_is_about_something_else() -> None:
     assert "waived" in answer
 
 
+def test_what_is_said_again_says_the_same() -> None:
+    column, again = talk("bikeshare_M_2", "What is the new column called?", "What is the new column called?")
+    assert column == again and "loyalty" in again
+    _, again = talk("bikeshare_M_3", "Which state do I set?", "Which state do I set?")
+    assert "set the state to 'in repair'" in again
+
+
 def test_without_anything_told_a_reference_is_asked_back() -> None:
     assert talk("library_1", "yes, but above or at least?", "and the second one?") == [ASKING_BACK] * 2
 
