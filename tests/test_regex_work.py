@@ -38,7 +38,6 @@ _KNOWN = {
     "birdenv.users.understanding._phrases:re.split('\\\\s+\\\\|\\\\s+|\\\\s*\\\\n\\\\s*')": (
         "of our own phrases"
     ),
-    "birdenv.users.understanding._phrases:_TOKEN": "of our own phrases",
     "birdenv.users.decoder:_PERCENTAGE": "of a snippet of the gold",
     "birdenv.users.leak_guard._sql_shapes:_RANGE": "of 160 characters at most",
     "birdenv.users.leak_guard._leak_guard:_COMMENT": "of a text that ends with the end of a comment",

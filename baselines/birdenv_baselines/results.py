@@ -229,9 +229,7 @@ def trained_policies(report: Path) -> list[str]:
         "",
         *paragraph(
             "`make baselines` (about two hours) has not been run with the simulated user of this "
-            "commit. The figures of trained policies in the README and in [Learning](learning.md) "
-            "were measured on 2026-11-23, with an older user that understood fewer questions. They "
-            "do not apply to the present user."
+            "commit. [Learning](learning.md) has the figures of trained policies with an older user."
         ),
     ]
 

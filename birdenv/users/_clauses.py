@@ -65,9 +65,10 @@ def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozense
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
     said, own = stems_of(text), own - _TIMES
-    names = (name - _TIMES for name in known)
+    telling = ((name, name - _TIMES) for name in known)
     return not said & (own - GENERIC_STEMS) and any(
-        name <= said and not name & own and not name <= GENERIC_STEMS for name in names
+        (name <= said or (rest <= said and not rest <= GENERIC_STEMS)) and not rest & own
+        for name, rest in telling
     )
 
 

@@ -58,7 +58,7 @@ DATE_PARTS = (
     "the hour",
     "the time of day",
     "the date",
-    "the year and month",
+    "year and month",
 )
 DATE_FORMATS = frozenset({"%Y", "%m", "%d", "%Y-%m", "%Y-%m-%d", "%H", "%H:%M", "%w"})
 _COUNTED = re.compile(

@@ -28,7 +28,7 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
     parts: list[str] = []
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        text = f"({test.text})" if kind_of(branch.this) == "In" and ", " in test.text else test.text
+        text = f"({test.text})" if kind_of(branch.this) == "In" else test.text
         if subject:
             verb = "is" if test.literal else "equals"
             text = f"{'it' if parts else subject} {verb} {test.inside(LOOSE)}"
