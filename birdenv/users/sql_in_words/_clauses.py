@@ -43,7 +43,8 @@ def _change(speaker: Speaker, node: Node) -> Phrase:
         f"set {speaker.text(change.this)} to {speaker.say(change.expression).inside(LOOSE)}"
         for change in node.expressions
     ]
-    words = enumerate_words(changes) or f"remove {speaker.table_noun(node.this.name) or 'entries'}"
+    table = node.this.name if kind_of(node.this) == "Table" else ""
+    words = enumerate_words(changes) or f"remove {speaker.table_noun(table) or 'entries'}"
     return _clauses(speaker, node, words, _from(speaker, node))
 
 

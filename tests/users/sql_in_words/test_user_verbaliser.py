@@ -250,6 +250,10 @@ def test_names_are_split_into_words(name: str) -> None:
     assert verbalise(f"t.{name}") == "the crust score"
 
 
+def test_a_delete_without_a_table_is_read() -> None:
+    assert verbalise("DELETE DELETE") == "remove entries"
+
+
 def test_any_tokens_in_any_order_are_read() -> None:
     pieces = (
         "SELECT FROM WHERE GROUP BY ORDER LIMIT UNION JOIN LEFT ON WITH AS ( ) , ; CASE WHEN THEN ELSE END "
