@@ -64,8 +64,9 @@ class Choice:
 SURE = 0.9
 """A choice that is more probable than this is kept, even if other evidence speaks against it."""
 
-_SURE_AGAINST_DOUBTS = 0.95
-"""The minimum probability of a choice if the question mentions something that a user does not reveal."""
+_DOUBT = 0.1
+"""A question that mentions something that a user does not reveal is refused if no candidate is meant with this
+probability."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """The costs of a wrong answer, a needless request to rephrase, such a request in place of a refusal, and the
@@ -153,8 +154,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     """Choose the reply with the lowest expected cost.
 
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
-    `doubtful` question mentions something that a user never reveals. It is refused unless the most probable
-    candidate is nearly certain.
+    `doubtful` question mentions something that a user never reveals. It is refused unless it is nearly certain
+    that it is about some candidate.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
@@ -164,7 +165,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
-    if doubtful and told < _SURE_AGAINST_DOUBTS:
+    if doubtful and refuse + ask >= _DOUBT:
         return REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
     costs = [
