@@ -103,8 +103,8 @@ def _stems(text: str) -> list[str]:
     return list(map(stem, words(text)))
 
 
-SPELT = {"one": "1", **{word: number for number, word in NUMBERS.items()}}
-"""The numbers from one to twelve, by their words."""
+SPELT = {"zero": "0", "one": "1", **{word: number for number, word in NUMBERS.items()}}
+"""The numbers from zero to twelve, by their words."""
 
 _MONTHS = "january february march april may june july august september october november december".split()
 _ONE = (  # in other places, "one" is a pronoun
@@ -115,7 +115,7 @@ _AMOUNT = re.compile(
     r"(?<![\w.:])(?:(?P<date>\d{4}-\d\d-\d\d)|(?P<time>\d\d?:\d\d)"
     rf"|(?:(?P<day>\d\d?)(?:st|nd|rd|th)? (?:of )?)?\b(?P<month>{'|'.join(_MONTHS)})\b(?: (?P<year>\d{{4}}))?"
     r"|(?P<minus>minus |[-\u2013\u2212](?=\d)|\u2212 )?(?:(?P<digits>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
-    rf"(?!st\b|nd\b|rd\b|th\b)|(?P<spelt>\b(?:{'|'.join(NUMBERS.values())}|{_ONE})\b(?! of\b))))"
+    rf"(?!st\b|nd\b|rd\b|th\b)|(?P<spelt>\b(?<!the )(?:{'|'.join(NUMBERS.values())}|zero|{_ONE})\b(?! of\b))))"
     r"(?= ?(?P<percent>%|per ?cent\b)?)"
 )
 

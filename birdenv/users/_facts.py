@@ -22,6 +22,7 @@ Ends: TypeAlias = Sequence[tuple[str, Value]]
 _SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _MISSING = re.compile(r"(?i)(?:WHERE |AND )?[\w.]{1,80} IS (NOT )?NULL")
+_FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
@@ -38,7 +39,9 @@ class Facts:
         ranges: the ends of each range that a condition on an amount allows.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
-        connected: "And" or "Or" if the snippet connects simple conditions in this way; otherwise empty.
+        connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words that
+            are in a name of every condition in the group.
+        filled: the number that stands in for entries without a value; None unless there is exactly one.
         keeps_missing: whether entries without a value are kept, if the snippet says nothing else.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
         names: the stems of the words in all names.
@@ -48,7 +51,8 @@ class Facts:
     ranges: Sequence[Ends] = ()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
-    connected: str = ""
+    connected: Sequence[tuple[str, frozenset[str]]] = ()
+    filled: Decimal | None = None
     keeps_missing: bool | None = None
     is_turned: bool = False
     names: frozenset[str] = frozenset()
@@ -66,15 +70,14 @@ def facts_of(sql: str) -> Facts:
     if tree is None:
         return Facts()
     body = body_of(tree)
-    branches = body.args["ifs"] if kind_of(body) == "Case" else []
-    condition = branches[0].this.unnest() if len(branches) == 1 else body
     missing = _MISSING.fullmatch(sql)
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
         tuple(_ranges(tree)),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
-        _connected(condition),
+        tuple(_connected(body)),
+        _filled(tree),
         not missing[1] if missing else None,
         _is_turned(tree),
         names_in(tree),
@@ -148,12 +151,22 @@ def _values(tree: Node) -> Iterator[tuple[str, bool]]:
                 yield name, keeps
 
 
-def _connected(tree: Node) -> str:
-    kind = kind_of(tree)
-    if kind not in ("And", "Or"):
-        return ""
-    inner = {kind_of(node) for part in operands(tree, kind) for node in part.walk()}
-    return "" if inner & {"And", "Or"} else kind
+def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
+    select = node_class("Select")
+    outer = body if isinstance(body, select) else body.find_ancestor(select)
+    for kind in ("And", "Or"):
+        for node in body.find_all(node_class(kind)):
+            parts = list(operands(node, kind))
+            nested = node_class("And"), node_class("Or")
+            inside = node.find_ancestor(select) is outer
+            if inside and kind_of(node.parent) != kind and not any(part.find(*nested) for part in parts):
+                yield kind, frozenset.intersection(*map(names_in, parts))
+
+
+def _filled(tree: Node) -> Decimal | None:
+    calls = [node for node in tree.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
+    value = _value(calls[0].expressions[-1]) if len(calls) == 1 else None
+    return value if isinstance(value, Decimal) else None
 
 
 def _is_turned(tree: Node) -> bool:

@@ -32,8 +32,10 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    said = says(asked.text, "proposal", "choice")
-    if "choice" in said or not (asked.confirms or said):
+    said = says(asked.text, "proposal", "choice", "both", "one")
+    if "choice" in said:
+        return _judged(asked, choice, brief, is_proposal=True) if {"both", "one"} <= said else ""
+    if not (asked.confirms or "proposal" in said):
         return ""
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
@@ -60,7 +62,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is not None and "missing" in said:
-        return "" if keeps is None or {"in", "out"} <= said else _yes(keeps == facts.keeps_missing)
+        is_open = keeps is None or {"in", "out"} <= said or "choice" in said
+        return "" if is_open else _yes(keeps == facts.keeps_missing)
+    if facts.filled is not None and said >= {"missing", "filled"} and len(claims.amounts) == 1:
+        return _yes(claims.amounts[0][0] == facts.filled) if said.isdisjoint(("turned", "choice")) else ""
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None else ""
     if "turned" in said:
@@ -72,7 +77,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     is_plain = rest <= PART_STEMS | own
     return (
-        (is_plain and not asks_for_output(asked.said) and _of_conditions(said, facts))
+        (not asks_for_output(asked.said) and _of_conditions(asked, said, facts, is_plain=is_plain))
         or (
             _in_one_unit(claims, facts, own)
             and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
@@ -117,13 +122,21 @@ def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
 
 
-def _of_conditions(said: frozenset[str], facts: Facts) -> str:
-    """Answer whether all conditions of a point must hold, or whether one is enough."""
-    if not facts.connected or not said & {"both", "one"} or "out" in said:
+def _of_conditions(asked: Question, said: frozenset[str], facts: Facts, *, is_plain: bool) -> str:
+    """Answer whether all conditions of a point must hold, or whether one is enough.
+
+    Of several groups of conditions, the question must name the one that it is about.
+    """
+    found = facts.connected
+    if len(found) > 1:
+        found = [group for group in found if not group[1].isdisjoint(asked.content)]
+    is_choice = {"both", "one"} <= said
+    if len(found) != 1 or not said & {"both", "one"} or "out" in said or not (is_plain or is_choice):
         return ""
-    if {"both", "one"} <= said:
-        return "All of them must hold" if facts.connected == "And" else "One of them is enough"
-    return _yes((facts.connected == "And") == ("both" in said))
+    ((kind, _),) = found
+    if is_choice:
+        return "All of them must hold" if kind == "And" else "One of them is enough"
+    return _yes((kind == "And") == ("both" in said))
 
 
 def _in_one_unit(claims: Claims, facts: Facts, own: frozenset[str]) -> bool:

@@ -161,7 +161,7 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        if again and not said:
+        if not said:
             said = confirmed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."
