@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from birdenv.users._brief import Brief
-from birdenv.users._claims import LIST_STEMS, PART_STEMS, says, without_courtesy
-from birdenv.users._facts import stems_of
+from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says, without_courtesy
+from birdenv.users._facts import Value, facts_of, stems_of
 from birdenv.users._proposal import confirmed
 from birdenv.users._told import ORDINALS, is_part, linked, part_asked_for
 from birdenv.users.sql_in_words import in_words
@@ -122,14 +123,19 @@ class Conversation:
         probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
         and is about the last answer.
         """
-        told, said = self.told[-1], says(asked.text)
+        said = says(asked.text)
+        told = self.told[-2 if "former" in said and len(self.told) > 1 else -1]
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if _QUOTES.search(asked.text) and "refers" not in said:
             return choice
+        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+        if choice.answer and (one := self._echoed(asked, rest)):
+            return one
         if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
-        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+        if one := self._with_amounts(asked, choice):
+            return one
         sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and not rest <= PART_STEMS:
@@ -139,16 +145,36 @@ class Conversation:
         for one in reversed(self.told):
             if confirmed(asked, one, self.brief):
                 return one
+        if "former" in said:
+            return told
         if sure:
             return choice
         ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
-        if ranked.tells:
+        if ranked.tells and not ranked.answer:
             return ranked
         for one in reversed(self.told):
             if rest <= PART_STEMS | self._stems_of(one):
                 return one
+        if one := self._echoed(asked, rest):
+            return one
+        if ranked.tells:
+            return ranked
         again = (asked.guesses or "refers" in said) and choice.call == "unclear"
         return told if again else choice
+
+    def _with_amounts(self, asked: Question, choice: Choice) -> Choice | None:
+        """Return the last told point with the amounts in a question, unless the choice has them, too."""
+        amounts = {value for value, _ in claims_of(asked.text).amounts if value not in _TRIVIAL}
+        if not amounts or amounts <= _amounts_in(choice):
+            return None
+        return next((one for one in reversed(self.told) if amounts <= _amounts_in(one)), None)
+
+    def _echoed(self, asked: Question, rest: Set[str]) -> Choice | None:
+        """Return the told point with most of the telling words in a question; None if no point has any."""
+        telling = rest - PART_STEMS - subject_stems(self.brief)
+        shared = [len(telling & (self._stems_of(one) | stems_in(one.target))) for one in self.told]
+        most = max(shared)
+        return self.told[len(shared) - 1 - shared[::-1].index(most)] if most else None
 
     def _favoured(self, asked: Question, told: Choice, said: Set[str]) -> dict[Candidate, float]:
         """Return factors for the odds of the candidates, for a question that refers to the last answer.
@@ -179,8 +205,15 @@ class Conversation:
 _QUOTES = re.compile(r"\bmean by '")
 """Begins a question that names what it is about. It refers to an earlier answer only by a pronoun."""
 
+_TRIVIAL = frozenset(map(Decimal, range(3)))
+"""Amounts that occur in too many points to tell which one a question is about."""
+
 _LIKELY = 0.5
 """An annotated point that is more probable than this stands, whatever was told before."""
+
+
+def _amounts_in(choice: Choice) -> frozenset[Value]:
+    return frozenset[Value]().union(*(facts_of(sql).amounts for sql in choice.granted()))
 
 
 def _lists(choice: Choice) -> bool:
