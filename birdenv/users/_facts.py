@@ -21,7 +21,7 @@ Ends: TypeAlias = Sequence[tuple[str, Value]]
 
 _SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_MISSING = re.compile(r"(?i)(?:WHERE |AND )?[\w.]{1,80} IS (NOT )?NULL")
+_ARITHMETIC = ("Div", "Mul", "Add", "Sub")
 _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
@@ -39,10 +39,12 @@ class Facts:
         ranges: the ends of each range that a condition on an amount allows.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
+        beside: the stems of the names that only the other operands of a formula have, if one operand has all
+            these texts.
         connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words that
             are in a name of every condition in the group.
         filled: the number that stands in for entries without a value; None unless there is exactly one.
-        keeps_missing: whether entries without a value are kept, if the snippet says nothing else.
+        keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
@@ -51,6 +53,7 @@ class Facts:
     ranges: Sequence[Ends] = ()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
+    beside: frozenset[str] = frozenset()
     connected: Sequence[tuple[str, frozenset[str]]] = ()
     filled: Decimal | None = None
     keeps_missing: bool | None = None
@@ -70,15 +73,15 @@ def facts_of(sql: str) -> Facts:
     if tree is None:
         return Facts()
     body = body_of(tree)
-    missing = _MISSING.fullmatch(sql)
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
         tuple(_ranges(tree)),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
+        _beside(body),
         tuple(_connected(body)),
         _filled(tree),
-        not missing[1] if missing else None,
+        _keeps_missing(body),
         _is_turned(tree),
         names_in(tree),
         tuple(_compared(tree)),
@@ -151,6 +154,14 @@ def _values(tree: Node) -> Iterator[tuple[str, bool]]:
                 yield name, keeps
 
 
+def _beside(body: Node) -> frozenset[str]:
+    if kind_of(body) not in _ARITHMETIC:
+        return frozenset()
+    parts = list(operands(body, *_ARITHMETIC))
+    having = [part for part in parts if any(_values(part))]
+    return frozenset().union(*map(names_in, parts)) - names_in(having[0]) if len(having) == 1 else frozenset()
+
+
 def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
     select = node_class("Select")
     outer = body if isinstance(body, select) else body.find_ancestor(select)
@@ -161,6 +172,18 @@ def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
             inside = node.find_ancestor(select) is outer
             if inside and kind_of(node.parent) != kind and not any(part.find(*nested) for part in parts):
                 yield kind, frozenset.intersection(*map(names_in, parts))
+
+
+def _keeps_missing(body: Node) -> bool | None:
+    """Return the answer for a condition of the form `x IS NULL`, or for several that are joined by AND."""
+    parts = list(operands(body, "And")) if kind_of(body) == "And" else [body]
+    inner = [part.this if kind_of(part) == "Not" else part for part in parts]
+    kept = {
+        part is one and not one.args.get("negate")
+        for part, one in zip(parts, inner, strict=True)
+        if kind_of(one) == "Is"
+    }
+    return kept.pop() if len(kept) == 1 else None
 
 
 def _filled(tree: Node) -> Decimal | None:

@@ -32,9 +32,9 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    said = says(asked.text, "proposal", "choice", "both", "one")
+    said = says(asked.text, "proposal", "choice")
     if "choice" in said:
-        return _judged(asked, choice, brief, is_proposal=True) if {"both", "one"} <= said else ""
+        return _judged(asked, choice, brief, is_proposal=False)
     if not (asked.confirms or "proposal" in said):
         return ""
     if choice.answer:
@@ -62,8 +62,9 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is not None and "missing" in said:
-        is_open = keeps is None or {"in", "out"} <= said or "choice" in said
-        return "" if is_open else _yes(keeps == facts.keeps_missing)
+        if said >= {"in", "out"} or "choice" in said:
+            return _OUT if "out" in said and not facts.keeps_missing else ""
+        return "" if keeps is None else _yes(keeps == facts.keeps_missing)
     if facts.filled is not None and said >= {"missing", "filled"} and len(claims.amounts) == 1:
         return _yes(claims.amounts[0][0] == facts.filled) if said.isdisjoint(("turned", "choice")) else ""
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
@@ -82,7 +83,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
             _in_one_unit(claims, facts, own)
             and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
         )
-        or _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+        or (
+            facts.beside.isdisjoint(rest)
+            and _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+        )
     )
 
 
@@ -235,6 +239,8 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
     if not listed or facts.is_turned:
         return ""
+    if claims.said >= {"in", "out", "choice"} and named and not any(named):
+        return _OUT
     if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
         is_all = len(named) == len(listed) or ("only those" in claims.said and not named and is_all)
@@ -244,4 +250,5 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     return "Yes" if is_proposal and len(named) == len(listed) and all(listed) else ""
 
 
+_OUT = "They are left out"
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
