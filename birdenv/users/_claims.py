@@ -115,7 +115,8 @@ _AMOUNT = re.compile(
     r"(?<![\w.:])(?:(?P<date>\d{4}-\d\d-\d\d)|(?P<time>\d\d?:\d\d)"
     rf"|(?:(?P<day>\d\d?)(?:st|nd|rd|th)? (?:of )?)?\b(?P<month>{'|'.join(_MONTHS)})\b(?: (?P<year>\d{{4}}))?"
     r"|(?P<minus>minus |[-\u2013\u2212](?=\d)|\u2212 )?(?:(?P<digits>\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)"
-    rf"(?!st\b|nd\b|rd\b|th\b)|(?P<spelt>\b(?<!the )(?:{'|'.join(NUMBERS.values())}|zero|{_ONE})\b(?! of\b))))"
+    rf"(?!st\b|nd\b|rd\b|th\b)"
+    rf"|(?P<spelt>\b(?<!the )(?:{'|'.join(NUMBERS.values())}|zero|{_ONE})\b(?! of\b))))"
     r"(?= ?(?P<percent>%|per ?cent\b)?)"
 )
 

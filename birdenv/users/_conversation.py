@@ -124,43 +124,40 @@ class Conversation:
         and is about the last answer.
         """
         said = says(asked.text)
-        told = self.told[-2 if "former" in said and len(self.told) > 1 else -1]
         if choice is NEVER or is_out_of_scope(asked.said):
             return choice
         if _QUOTES.search(asked.text) and "refers" not in said:
             return choice
-        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
-        if choice.answer and (one := self._echoed(asked, rest)):
-            return one
         if _lists(choice) and not asks_for_output(asked.said):
             choice = UNCLEAR
         if one := self._with_amounts(asked, choice):
             return one
+        told = self.told[-2 if "former" in said and len(self.told) > 1 else -1]
+        rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
         sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
-        if sure and not same and not rest <= PART_STEMS:
+        if sure and not same and rest:
             return choice
         if part := part_asked_for(asked, told, self.brief):
             return part
-        for one in reversed(self.told):
-            if confirmed(asked, one, self.brief):
-                return one
+        if one := next((one for one in reversed(self.told) if confirmed(asked, one, self.brief)), None):
+            return one
         if "former" in said:
             return told
-        if sure:
-            return choice
+        return choice if sure else self._ranked_again(asked, choice, rest, said)
+
+    def _ranked_again(self, asked: Question, choice: Choice, rest: Set[str], said: Set[str]) -> Choice:
+        """Return what a question is about whose own words leave doubts, and that may refer to an answer."""
+        told = self.told[-1]
         ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
         if ranked.tells and not ranked.answer:
             return ranked
-        for one in reversed(self.told):
-            if rest <= PART_STEMS | self._stems_of(one):
-                return one
-        if one := self._echoed(asked, rest):
+        if one := self._echoed(rest):
             return one
         if ranked.tells:
             return ranked
-        again = (asked.guesses or "refers" in said) and choice.call == "unclear"
-        return told if again else choice
+        again = not rest or asked.guesses or "refers" in said
+        return told if again and choice.call == "unclear" else choice
 
     def _with_amounts(self, asked: Question, choice: Choice) -> Choice | None:
         """Return the last told point with the amounts in a question, unless the choice has them, too."""
@@ -169,9 +166,9 @@ class Conversation:
             return None
         return next((one for one in reversed(self.told) if amounts <= _amounts_in(one)), None)
 
-    def _echoed(self, asked: Question, rest: Set[str]) -> Choice | None:
+    def _echoed(self, rest: Set[str]) -> Choice | None:
         """Return the told point with most of the telling words in a question; None if no point has any."""
-        telling = rest - PART_STEMS - subject_stems(self.brief)
+        telling = rest - subject_stems(self.brief)
         shared = [len(telling & (self._stems_of(one) | stems_in(one.target))) for one in self.told]
         most = max(shared)
         return self.told[len(shared) - 1 - shared[::-1].index(most)] if most else None

@@ -19,7 +19,7 @@ Value: TypeAlias = Decimal | str
 Ends: TypeAlias = Sequence[tuple[str, Value]]
 """The ends of a range: each is a sign, such as ">=", and the amount that is compared with."""
 
-_SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
+SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
 _FILLING = {"COALESCE", "IFNULL"}
@@ -41,8 +41,8 @@ class Facts:
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
             these texts.
-        connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words that
-            are in a name of every condition in the group.
+        connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words
+            that the names in all of its conditions share.
         filled: the number that stands in for entries without a value; None unless there is exactly one.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
@@ -128,18 +128,18 @@ def _value(node: Node) -> Value | None:
 
 
 def _ranges(tree: Node) -> Iterator[Ends]:
-    for node in tree.find_all(*map(node_class, [*_SIGNS, "Between"])):
+    for node in tree.find_all(*map(node_class, [*SIGNS, "Between"])):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
         else:
-            pairs = [(_SIGNS[kind_of(node)], _value(node.expression))]
+            pairs = [(SIGNS[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
             yield ends
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:
-    for node in tree.find_all(*map(node_class, _SIGNS)):
+    for node in tree.find_all(*map(node_class, SIGNS)):
         left = node.this.unnest()
         if kind_of(left) in ("Sub", "Div"):
             yield from map(names_in, operands(left, "Sub", "Div"))
@@ -175,15 +175,12 @@ def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _keeps_missing(body: Node) -> bool | None:
-    """Return the answer for a condition of the form `x IS NULL`, or for several that are joined by AND."""
+    """Return what `x IS NULL`, or several such conditions joined by AND, say of entries without a value."""
     parts = list(operands(body, "And")) if kind_of(body) == "And" else [body]
-    inner = [part.this if kind_of(part) == "Not" else part for part in parts]
-    kept = {
-        part is one and not one.args.get("negate")
-        for part, one in zip(parts, inner, strict=True)
-        if kind_of(one) == "Is"
-    }
-    return kept.pop() if len(kept) == 1 else None
+    found = [part for part in parts if kind_of(part.this if kind_of(part) == "Not" else part) == "Is"]
+    kept = {kind_of(part) == "Is" and not part.args.get("negate") for part in found}
+    names = frozenset[str]().union(*map(names_in, found))
+    return kept.pop() if len(kept) == 1 and names >= names_in(body) else None
 
 
 def _filled(tree: Node) -> Decimal | None:

@@ -15,12 +15,13 @@ from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
 from birdenv.users._clauses import is_foreign, known_names, of_clause
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
+from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidate_words import subject_stems
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._phrases import asks_for_output
-from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
@@ -32,10 +33,13 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
+    *before, last = _SENTENCE.findall(asked.text) or [""]
+    if before and says(before[0], "enquiry") and says(last, "proposal"):
+        asked = take_apart(last)  # "How is it computed? Is it the cost divided by the price?"
     said = says(asked.text, "proposal", "choice")
     if "choice" in said:
         return _judged(asked, choice, brief, is_proposal=False)
-    if not (asked.confirms or "proposal" in said):
+    if not (asked.confirms or "proposal" in said or " = " in asked.text):
         return ""
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
@@ -61,12 +65,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
-    if facts.keeps_missing is not None and "missing" in said:
-        if said >= {"in", "out"} or "choice" in said:
-            return _OUT if "out" in said and not facts.keeps_missing else ""
-        return "" if keeps is None else _yes(keeps == facts.keeps_missing)
-    if facts.filled is not None and said >= {"missing", "filled"} and len(claims.amounts) == 1:
-        return _yes(claims.amounts[0][0] == facts.filled) if said.isdisjoint(("turned", "choice")) else ""
+    if "missing" in said and (
+        facts.keeps_missing is not None or (facts.filled is not None and claims.amounts)
+    ):
+        return _of_missing(claims, facts)
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None else ""
     if "turned" in said:
@@ -75,19 +77,17 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
     elif keeps is None and facts.ranges and claims.after & term:
         keeps = True  # "so 3 days is late?"
+    text = in_words(sql, brief).text
+    if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
+        return "Yes"
     rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     is_plain = rest <= PART_STEMS | own
-    return (
-        (not asks_for_output(asked.said) and _of_conditions(asked, said, facts, is_plain=is_plain))
-        or (
-            _in_one_unit(claims, facts, own)
-            and _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
-        )
-        or (
-            facts.beside.isdisjoint(rest)
-            and _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
-        )
-    )
+    found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
+    if not found and _in_one_unit(claims, facts, own):
+        found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
+    if not found and facts.beside.isdisjoint(rest):
+        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+    return found
 
 
 def _other_subject(
@@ -124,6 +124,17 @@ def _other_subject(
 
 def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
+
+
+def _of_missing(claims: Claims, facts: Facts) -> str:
+    """Judge whether entries without a value are in or out, or count as a number."""
+    said, keeps = claims.said, claims.keeps
+    if facts.keeps_missing is None:
+        is_read = "filled" in said and said.isdisjoint(("turned", "choice")) and len(claims.amounts) == 1
+        return _yes(claims.amounts[0][0] == facts.filled) if is_read else ""
+    if said >= {"in", "out"} or "choice" in said:
+        return _OUT if "out" in said and not facts.keeps_missing else ""
+    return "" if keeps is None else _yes(keeps == facts.keeps_missing)
 
 
 def _of_conditions(asked: Question, said: frozenset[str], facts: Facts, *, is_plain: bool) -> str:
@@ -250,5 +261,6 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     return "Yes" if is_proposal and len(named) == len(listed) and all(listed) else ""
 
 
+_SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _OUT = "They are left out"
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))

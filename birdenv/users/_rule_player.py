@@ -15,7 +15,7 @@ from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, still_holds
 from birdenv.users._proposal import agreed, confirmed
-from birdenv.users._told import ORDINALS
+from birdenv.users._told import ORDINALS, bound_of
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
@@ -143,6 +143,7 @@ class RulePlayer:
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
         if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
             choice = conversation.told[-1]
+        choice = bound_of(part.asked or take_apart(part.text), choice, brief)
         again = conversation.was_told(choice)
         conversation.remember(choice)
         if self._temperament.name == "vague" and choice.call == "labelled" and not again:

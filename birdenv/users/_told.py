@@ -12,7 +12,7 @@ from itertools import chain
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import says
-from birdenv.users._facts import body_of, operands, stems_of
+from birdenv.users._facts import SIGNS, body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -93,6 +93,28 @@ def linked(told: Choice, brief: Brief) -> list[Candidate]:
         if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
         if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
     ]
+
+
+def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
+    """Return the point that compares a figure, if a question asks for the bound of a figure ("above what?").
+
+    Otherwise, or if no single point compares the chosen figure, the result is the choice itself.
+    """
+    if len(choice.granted()) != 1 or "bound" not in says(asked.text):
+        return choice
+    name = _alias(*choice.granted())
+    found = [one for one in index_of(brief).candidates if name and name in _bounded(one)]
+    labelled = [one for one in found if one.items] or found
+    return choice_of(labelled[0]) if labelled else choice
+
+
+def _bounded(candidate: Candidate) -> set[str]:
+    """Return the names that a candidate's SQL compares with an amount."""
+    if len(candidate.sql) != 1 or not facts_of(*candidate.sql).ranges:
+        return set()
+    tree: Node = parse_fragment(*candidate.sql)
+    sides = [node.this for node in tree.find_all(*map(node_class, SIGNS))]
+    return {side.name.lower() for side in sides if kind_of(side) == "Column"}
 
 
 def _alias(sql: str) -> str | None:

@@ -65,8 +65,8 @@ SURE = 0.9
 """A choice that is more probable than this is kept, even if other evidence speaks against it."""
 
 _DOUBT = 0.1
-"""A question that mentions something that a user does not reveal is refused if no candidate is meant with this
-probability."""
+"""If a question mentions something that a user does not reveal, the minimum probability of being about no
+candidate at which it is refused."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """The costs of a wrong answer, a needless request to rephrase, such a request in place of a refusal, and the
@@ -154,8 +154,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     """Choose the reply with the lowest expected cost.
 
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
-    `doubtful` question mentions something that a user never reveals. It is refused unless it is nearly certain
-    that it is about some candidate.
+    `doubtful` question mentions something that a user never reveals. It is refused unless it is almost surely
+    about one of the candidates.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
