@@ -27,6 +27,10 @@ UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
+_CLAIMED = (
+    *("at least", "at most", "more than", "less than", "side", "edge", "exact", "only", "only amount"),
+    *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled"),
+)
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
@@ -96,7 +100,9 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     rest = _AMOUNT.sub(noted, text)
     after = _stems(rest.rpartition(" 0 ")[2]) if amounts else ()
     spaced = f" {' '.join(_stems(text))} "
-    return Claims(says(rest), tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest)))
+    return Claims(
+        says(rest, *_CLAIMED), tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest))
+    )
 
 
 def _stems(text: str) -> list[str]:

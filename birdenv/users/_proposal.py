@@ -28,7 +28,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
-    """Return "Yes", "No" or a short statement for a proposal, or an empty string if nothing decides it.
+    """Return "Yes", "No" or a short statement such as "They are left out"; empty if nothing decides it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
@@ -36,11 +36,9 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     *before, last = _SENTENCE.findall(asked.text) or [""]
     if before and says(before[0], "enquiry") and says(last, "proposal"):
         asked = take_apart(last)  # "How is it computed? Is it the cost divided by the price?"
-    said = says(asked.text, "proposal", "choice")
-    if "choice" in said:
-        return _judged(asked, choice, brief, is_proposal=False)
-    if not (asked.confirms or "proposal" in said or " = " in asked.text):
-        return ""
+    said = says(asked.text, "proposal", "choice", "enquiry")
+    if "choice" in said or not (asked.confirms or "proposal" in said or " = " in asked.text):
+        return "" if said == {"enquiry"} else _judged(asked, choice, brief, is_proposal=False)
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
@@ -65,6 +63,8 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
+    if not (is_proposal or said or claims.amounts):
+        return ""
     if "missing" in said and (
         facts.keeps_missing is not None or (facts.filled is not None and claims.amounts)
     ):

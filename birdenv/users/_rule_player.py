@@ -162,7 +162,7 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        if not said:
+        if again and not said:
             said = confirmed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."

@@ -100,7 +100,7 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
 
     Otherwise, or if no single point compares the chosen figure, the result is the choice itself.
     """
-    if len(choice.granted()) != 1 or "bound" not in says(asked.text):
+    if len(choice.granted()) != 1 or not says(asked.text, "bound"):
         return choice
     name = _alias(*choice.granted())
     found = [one for one in index_of(brief).candidates if name and name in _bounded(one)]
