@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from birdenv.users._facts import Value
-from birdenv.users.understanding._phrases import any_of, read_phrases
+from birdenv.users.understanding._phrases import Phrases, any_of, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
 _GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
@@ -27,9 +27,25 @@ UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
-_CLAIMED = (
-    *("at least", "at most", "more than", "less than", "side", "edge", "exact", "only", "only amount"),
-    *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled"),
+_ALL = Phrases(_GROUPS)
+_CLAIMED = Phrases(
+    {
+        name: _GROUPS[name]
+        for name in (
+            *(
+                "at least",
+                "at most",
+                "more than",
+                "less than",
+                "side",
+                "edge",
+                "exact",
+                "only",
+                "only amount",
+            ),
+            *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled"),
+        )
+    }
 )
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
@@ -42,7 +58,9 @@ def without_courtesy(text: str) -> str:
 def says(text: str, *groups: str) -> frozenset[str]:
     """Return the groups in `follow_ups.txt`, or those of the given ones, with a phrase in a cleaned text."""
     spaced = " ".join(words(text))
-    return frozenset(name for name in groups or _PATTERNS if _PATTERNS[name].search(spaced))
+    if not groups:
+        return frozenset(_ALL.found_in(spaced))
+    return frozenset(name for name in groups if _PATTERNS[name].search(spaced))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +118,8 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     rest = _AMOUNT.sub(noted, text)
     after = _stems(rest.rpartition(" 0 ")[2]) if amounts else ()
     spaced = f" {' '.join(_stems(text))} "
-    return Claims(
-        says(rest, *_CLAIMED), tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest))
-    )
+    said = frozenset(_CLAIMED.found_in(" ".join(words(rest))))
+    return Claims(said, tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest)))
 
 
 def _stems(text: str) -> list[str]:

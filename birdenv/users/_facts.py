@@ -26,6 +26,7 @@ _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
+@lru_cache(maxsize=4096)
 def stems_of(text: str) -> frozenset[str]:
     """Return the stems of the words in a text."""
     return frozenset(map(stem, words(clean(text))))

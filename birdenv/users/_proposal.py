@@ -59,7 +59,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     if len(choice.granted()) != 1:
         return ""
     (sql,) = choice.granted()
-    facts, own = facts_of(sql), stems_of(in_words(sql, brief).text)
+    facts = facts_of(sql)
+    if not (is_proposal or facts.amounts or facts.values or facts.connected or facts.keeps_missing is not None):
+        return ""
+    own = stems_of(in_words(sql, brief).text)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
     said, keeps = claims.said, claims.keeps
