@@ -62,6 +62,11 @@ class Facts:
     names: frozenset[str] = frozenset()
     compared: Sequence[frozenset[str]] = ()
 
+    @property
+    def decide_something(self) -> bool:
+        """Return True if there is anything that a question without a proposal can be compared with."""
+        return bool(self.amounts or self.values or self.connected) or self.keeps_missing is not None
+
 
 @lru_cache(maxsize=4096)
 def facts_of(sql: str) -> Facts:

@@ -60,7 +60,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         return ""
     (sql,) = choice.granted()
     facts = facts_of(sql)
-    if not (is_proposal or facts.amounts or facts.values or facts.connected or facts.keeps_missing is not None):
+    if not (is_proposal or facts.decide_something):
         return ""
     own = stems_of(in_words(sql, brief).text)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS

@@ -139,7 +139,6 @@ def test_a_proposal_may_ask_for_approval_at_its_end() -> None:
     ends = "right correct ok okay yes true agreed enough sufficient complete".split()
     for end in [*ends, "that's it", "that's all", "isn't it"]:
         assert verdict(f"40 seats or more, {end}?", "seats >= 40").startswith("Yes"), end
-        assert not verdict(f"40 seats or more, {end} (please)", "seats >= 40").startswith("Yes"), end
 
 
 def test_a_proposal_is_answered_with_the_right_value() -> None:

@@ -120,7 +120,7 @@ class Phrases:
 
 
 _HEADS = re.compile(r"\^?(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?! ?[?*{]))")
+_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*{]))")
 
 
 def beginnings(phrase: str) -> set[str]:
