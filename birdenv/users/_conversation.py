@@ -157,7 +157,8 @@ class Conversation:
         if ranked.tells:
             return ranked
         again = not rest or asked.guesses or "refers" in said
-        return told if again and choice.call == "unclear" else choice
+        again = again and not choice.tells and "personal" not in asked.said.found
+        return told if again else choice
 
     def _with_amounts(self, asked: Question, choice: Choice) -> Choice | None:
         """Return the last told point with the amounts in a question, unless the choice has them, too."""

@@ -86,13 +86,20 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
     argument = speaker.say(what)
     things, name = argument.inside(PREFIX), bare(argument.text)
     if kind_of(what) in ("Star", "Literal"):
-        things = _counted_rows(speaker, call)
+        things = f"{'all ' * _is_divisor(call)}{_counted_rows(speaker, call)}"
     elif kind_of(what) == "Distinct":
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"those with {'an' if name[0] in 'aeiou' else 'a'} {name}"
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
     return Phrase(f"the number of {things}", PREFIX, counted=things)
+
+
+def _is_divisor(call: Node) -> bool:
+    """Return whether a count is what something is divided by, so that it counts all rows."""
+    while kind_of(call.parent) in ("Paren", "Cast", "Anonymous"):
+        call = call.parent
+    return kind_of(call.parent) in ("Div", "IntDiv") and call.parent.expression is call
 
 
 def _counted_rows(speaker: Speaker, call: Node) -> str:
