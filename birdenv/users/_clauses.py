@@ -21,6 +21,7 @@ _REGIONS = {
 }
 """For each clause, the text of a question that is not about the columns named in this clause."""
 
+_GROUPED = re.compile(r"\b(?:per|by|each|every|group\w*|row|line)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
@@ -94,6 +95,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     name from the schema that the clause does not list.
     """
     items = _listed(sql, clause)
+    if clause == "group" and not _GROUPED.search(text):
+        return ""
     about = _REGIONS[clause].sub(" ", text)
     said = frozenset(map(stem, words(about)))
     if clause in ("order", "tie") and not says(text, "sorted by"):

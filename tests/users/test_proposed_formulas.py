@@ -163,8 +163,8 @@ def test_a_follow_up_is_about_the_answer_that_it_repeats(task: str, questions: l
         ),
         (
             "library_10",
-            "I could leave the members in the order in which the database happens to return them, or put those "
-            "with the most renewals first. Do you have a preference?",
+            "I could leave the members in the order in which the database happens to return them, or put "
+            "those with the most renewals first. Do you have a preference?",
             "no preference",
         ),
         ("bikeshare_4", "Thank you for the clear request! When is a trip late in the day?", "16:00"),
