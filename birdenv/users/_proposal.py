@@ -37,6 +37,9 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     if before and says(before[0], "enquiry") and says(last, "proposal"):
         asked = take_apart(last)  # "How is it computed? Is it the cost divided by the price?"
     said = says(asked.text, "proposal", "choice", "enquiry")
+    _, colon, rest = asked.text.rpartition(": ")
+    if colon and says(rest, "enquiry"):
+        return ""  # "May I ask one thing: how late is late?"
     if "choice" in said or not (asked.confirms or "proposal" in said or " = " in asked.text):
         return "" if said == {"enquiry"} else _judged(asked, choice, brief, is_proposal=False)
     if choice.answer:
