@@ -102,19 +102,22 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     """
     if len(choice.granted()) != 1 or not says(asked.text, "bound"):
         return choice
-    name = _alias(*choice.granted())
-    found = [one for one in index_of(brief).candidates if name and name in _bounded(one)]
+    tree = parse_fragment(*choice.granted())
+    own = {choice.target.lower()}
+    if tree is not None:
+        own |= {_alias(*choice.granted()) or "", body_of(tree).sql().lower()}
+    found = [one for one in index_of(brief).candidates if not own.isdisjoint(_bounded(one))]
     labelled = [one for one in found if one.items] or found
     return choice_of(labelled[0]) if labelled else choice
 
 
 def _bounded(candidate: Candidate) -> set[str]:
-    """Return the names that a candidate's SQL compares with an amount."""
+    """Return the columns and formulas that a candidate's SQL compares with an amount."""
     if len(candidate.sql) != 1 or not facts_of(*candidate.sql).ranges:
         return set()
     tree: Node = parse_fragment(*candidate.sql)
-    sides = [node.this for node in tree.find_all(*map(node_class, SIGNS))]
-    return {side.name.lower() for side in sides if kind_of(side) == "Column"}
+    sides = [node.this.unnest() for node in tree.find_all(*map(node_class, SIGNS))]
+    return {(side.name if kind_of(side) == "Column" else side.sql()).lower() for side in sides}
 
 
 def _alias(sql: str) -> str | None:
