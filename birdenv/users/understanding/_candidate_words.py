@@ -43,22 +43,6 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
-_SAID = {
-    "threshold": r"\b(?:above|below|over|under|exceed\w*|least|most|than|up to|beyond|within)\b[^.]*\d"
-    r"|\d+(?:\.\d+)? (?:or|and) (?:more|less|above|below|higher|lower)",
-    "period": r"\b(?:19|20)\d\d\b|\b(?:latest|recent|last|past|since|daily|monthly)\b"
-    r"|\b(?:date|month|year|week|day)s?\b",
-    "category": r"'[^']+'|\b(?:labell?ed|classif\w+|categor\w+|mark\w*|flag\w*)\b",
-    "scale": r"\bpercent|%",
-    "formula": r"\b(?:divided|times|ratio|minus|plus|calculat\w+|comput\w+)\b",
-}
-
-
-def kinds_said(text: str) -> frozenset[str]:
-    """Return the kinds of thing that a sentence from a request settles."""
-    return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
-
-
 def clause_kinds(sql: str) -> frozenset[str]:
     """Return the kinds of thing that a snippet settles by ORDER BY, LIMIT and SELECT DISTINCT."""
     text = " ".join(token.key for token in tokenize(sql))
@@ -244,13 +228,6 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
         numbers = [text for text in found if text.isdigit()]
         return tuple(dict.fromkeys([*numbers, *(NUMBERS[text] for text in numbers if text in NUMBERS)]))
     return tuple(text for text in found if len(text) > 2 or (text.isdigit() and len(text) > 1))
-
-
-def numbers_in(text: str) -> tuple[str, ...]:
-    """Return the whole numbers in a text, the small ones both in digits and in words."""
-    said = dict.fromkeys(words(clean(text)))
-    small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
-    return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:

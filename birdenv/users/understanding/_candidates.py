@@ -15,12 +15,10 @@ from birdenv.users.understanding._candidate_words import (
     all_stems,
     clause_kinds,
     kinds_of_sql,
-    kinds_said,
     literals_of,
     meaning_stems,
     names_of,
     noted_stems,
-    numbers_in,
     settled_kinds,
     spoken_stems,
     stems_in,
@@ -39,17 +37,19 @@ from birdenv.users.understanding._gold_parts import (
     telling_parts,
 )
 from birdenv.users.understanding._left_open import (
+    SAID,
     attributed,
     kept,
     left_open,
-    said_in,
+    mentioned_in,
     settled_as_a_whole,
-    single_figure,
+    shown_in,
     unused_columns,
 )
 from birdenv.users.understanding._phrases import PLAIN_KINDS
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
 
+OUTPUT = frozenset({"output"})
 _SETTLED = {
     "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
     "round": re.compile(
@@ -240,7 +240,8 @@ _MAIN_KINDS = {
 def _left_open(brief: Brief) -> Iterable[Described]:
     """Yield candidates for joins, for changes, and for what the gold SQL and the points leave open.
 
-    If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
+    If the gold SQL is withheld, the request is the only source for the output columns and for the kinds that
+    the points leave open.
     """
     gold = " ".join(brief.gold).lower()
     parts = gold_parts(brief.gold, brief.dialect)
@@ -263,17 +264,14 @@ def _left_open(brief: Brief) -> Iterable[Described]:
         yield _answered(kind, (), answer, {kind}), {}
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
-    if gold:
-        found = [(kind, answer, "") for kind, answer in left_open(settled)]
-    else:
-        found = [*said_in(brief.request, settled), *single_figure(brief.request, settled)]
-        said = {kind for kind, _, _ in found}
-        found += [
-            (kind, answer, "")
-            for kind, answer in left_open((settled | said) - {"filter"})
-            if kind in ("order", "limit", "round", "tie", "filter")
-        ]
-    for kind, answer, said_words in found:
+    if not gold:
+        if "output" not in settled and (said_of_output := shown_in(brief.request)):
+            yield (
+                Candidate("said", "", OUTPUT, "output", main_kinds=OUTPUT, answer=SAID + said_of_output),
+                {"notes": stems_in(said_of_output)},
+            )
+        settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
+    for kind, answer in left_open(settled):
         dropped = _dropped_terms(brief, kind)
         spoken, notes = set[str]().union(*map(stems_of, dropped)), set[str]()
         own = {kind}
@@ -281,17 +279,15 @@ def _left_open(brief: Brief) -> Iterable[Described]:
             own.add("extent")
             spoken |= stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)
         else:
-            notes = stems_in(said_words) | _earlier_stems(brief, kind)
-        if kind == "limit":
-            spoken |= stems_near(said_words, numbers_in(said_words))
+            notes = _earlier_stems(brief, kind)
         candidate = Candidate(
-            group="said" if said_words else "open",
+            group="open",
             target="",
-            kinds=kinds_said(said_words) | own,
-            clause="where" if said_words and kind == "filter" else kind,
+            kinds=frozenset(own),
+            clause=kind,
             main_kinds=PLAIN_KINDS & own,
             names=tuple(name for term in dropped for name in _names_again(term, brief)),
-            literals=_dropped_literals(brief) if kind == "filter" and gold else numbers_in(said_words),
+            literals=_dropped_literals(brief) if kind == "filter" and gold else (),
             answer=answer,
         )
         yield candidate, {"sql": spoken, "notes": notes}

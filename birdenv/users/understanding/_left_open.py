@@ -59,34 +59,16 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
     return ((kind, answer) for kind, answer in _OPEN.items() if kind not in settled)
 
 
-def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield what the request says about each kind of thing that is not `settled`.
-
-    This is for tasks whose gold SQL is withheld. Each result is the kind, the answer, and the sentences that
-    the answer quotes from the request.
-    """
-    for kind, pattern in _SAID.items():
-        if kind not in settled and (said := _sentences(request, pattern)):
-            yield kind, f"{SAID}{said}", said
-
-
-def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the answer "one single figure" if the request asks for a figure and mentions no groups."""
-    grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
-    if not grouped and (said := _sentences(request, _SAID["count"])):
-        yield "group", f"I want one single figure over all of them. {SAID}{said}", said
+def shown_in(request: str) -> str:
+    """Return the sentences in a request that say what to show."""
+    found = (match.group().strip() for match in _SENTENCE.finditer(request))
+    return " ".join(one for one in found if re.search(_SAID["output"], one, re.IGNORECASE))
 
 
 def mentioned_in(request: str) -> frozenset[str]:
     """Return the kinds of thing that a request mentions."""
     found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
     return found | {"name"} if re.search(r"\w_\w", request) else found
-
-
-def _sentences(text: str, pattern: str) -> str:
-    """Return the sentences in a text that match a pattern."""
-    found = (match.group().strip() for match in _SENTENCE.finditer(text))
-    return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 
 
 def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:

@@ -164,7 +164,6 @@ def _allowed(
     return [
         (
             ((is_known or found.names) and not question.guesses)
-            or (candidate.group == "said" and number in of_value)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
             or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
@@ -198,9 +197,8 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
     `kinds` are the kinds that the question asks for and that can be asked for without naming anything.
     """
     if candidate.clause == "output":
-        return kinds == {"order"}
-    whole = candidate.answer and candidate.group in ("open", "said")
-    return bool(whole) and kinds.isdisjoint(candidate.main_kinds or kinds)
+        return kinds == {"order"} or (candidate.group == "said" and bool(kinds - {"output"}))
+    return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
 def _numbers(first: str, values: Iterable[float]) -> Vector:
