@@ -15,6 +15,7 @@ from typing import Any
 from birdenv.users._brief import NO_NOTES, BriefNotes
 from birdenv.users.identifiers import is_identifier, words_of_names
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
+from birdenv.users.sql_in_words._tables import singular
 
 _SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
 _UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
@@ -27,7 +28,8 @@ _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once
 _MOST_UNKNOWN = 9  # letters
 _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
-_ENUM = re.compile(r"(?<!\w)\w*_enum\b")
+_JOINED = re.compile(r"\w*_\w+")
+_CAPITALS = re.compile(r"\b[A-Z]+(?![a-z])")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _KEY = re.compile(r"[^.\[\]\"]+")
 
@@ -74,17 +76,36 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
     return frozenset(map(Names(identifiers, notes).words, notes.columns))
 
 
+@lru_cache(maxsize=4096)
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     """Return the words in a name, or words from its meaning if those in the name are not English."""
     known = _real_words(notes)
-    if " " not in words and words not in known and words not in _USUAL:
+    if " " not in words and words not in known:
         words = unmashed(name, meaning, _vocabulary(notes)) or words
-    said = _as_said(words, meaning)
-    if all(word in known or word in _USUAL or not word.isalpha() for word in words.split()):
+    said = " ".join(_part_as_meant(part, meaning, known) for part in _as_said(words, meaning).split())
+    sure = words if _FULL_NAME.match(meaning) else said
+    if all(word in known or not word.isalpha() for word in sure.split()):
         return said
     phrase = _column_phrases(notes).get(name, "") if name in notes.columns else _noun_phrase(name, meaning)
     unit = said.partition(" in ")[2]
     return f"{phrase} in {unit}" if phrase and unit and unit[:7] not in phrase else phrase or said
+
+
+def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
+    """Return the word in a meaning that a part of a name abbreviates, or the part if this is unclear."""
+    if part in known or part.upper() in _CAPITALS.findall(meaning):
+        return part
+    begun = [word for word in _own_words(meaning) if word.startswith(part) and word in known]
+    begun = [word for word in begun if not _NO_PHRASE.search(word)]
+    if len(set(map(singular, begun))) == 1:
+        single = singular(begun[0])
+        return single if single in known or single == part else begun[0]
+    return (is_identifier(part) and unmashed(part, meaning)) or part
+
+
+def _own_words(meaning: str) -> tuple[str, ...]:
+    """Return the first words in a meaning, except names that contain underscores."""
+    return tuple(dict.fromkeys(_WORD.findall(split_words(_JOINED.sub(" ", meaning)))))[:_MOST_WORDS]
 
 
 def _as_said(words: str, meaning: str) -> str:
@@ -126,13 +147,12 @@ def _parts(name: str) -> int:
 @lru_cache(maxsize=64)
 def _vocabulary(notes: BriefNotes) -> frozenset[str]:
     """Return the longer words in all meanings, and in all names that separate their words."""
-    texts = [_ENUM.sub(" ", meaning) for meaning in notes.columns.values()]
+    texts = [_JOINED.sub(" ", meaning) for meaning in notes.columns.values()]
     words = {word for text in texts for word in _WORD.findall(split_words(text))}
     words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
     return frozenset(word for word in words - set(notes.columns) if len(word) > 3) | _USUAL
 
 
-@lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
     """Split a run-together name into the fewest possible words, or return "" if that is impossible.
 
@@ -145,7 +165,9 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     """
     if not _LEAST <= len(name) <= _MOST or not name.isalpha():
         return ""
-    own = tuple(dict.fromkeys(_WORD.findall(split_words(_ENUM.sub(" ", meaning)))))[:_MOST_WORDS]
+    own = _own_words(meaning)
+    if name in own:
+        return ""
     whole = others.union(word for word in own if len(word) >= _PIECE)
     return _fewest(name, own, others, 0) or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
 
@@ -194,7 +216,7 @@ _END = re.compile(
     r"|expressed|including|how|what|whether|this|these)\b).*"
 )
 _NO_PHRASE = re.compile(
-    r"\b(?:key|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
+    r"\b(?:key|describ|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
 )
 _PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
 
@@ -233,7 +255,7 @@ def _real_words(notes: BriefNotes) -> frozenset[str]:
     """Return the ordinary words that occur in the column meanings and the knowledge entries."""
     texts = [*notes.columns.values(), *notes.knowledge.values()]
     found = {word.lower() for text in texts for word in _PROSE.findall(text)}
-    return frozenset(found - {name for name in notes.columns if is_identifier(name)})
+    return frozenset(_USUAL | found - {name for name in notes.columns if is_identifier(name)})
 
 
 _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")

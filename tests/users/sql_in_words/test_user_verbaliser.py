@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -296,6 +297,26 @@ def test_columns_are_called_by_their_meanings() -> None:
     )
     said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
     assert said == "the power rating is greater than 3 and the region equals the crust size"
+
+
+@pytest.mark.parametrize(
+    ("column", "meaning", "words"),
+    [
+        ("oven_temp_c", "REAL. Oven temperature in Celsius.", "oven temperature celsius"),
+        ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
+        ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
+        ("co2_lvl", "CO2 level; the concentration in the cooling room.", "co 2 level"),
+        ("drill_no", "Number of drills for fires.", "drill no"),
+        ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
+        ("duration_min", "Duration in minutes.", "duration in minutes"),
+    ],
+)
+def test_each_part_of_a_name_is_spelt_out_by_the_meaning(column: str, meaning: str, words: str) -> None:
+    entry = {"fields_meaning": {"oven": {column: meaning}}}
+    notes = BriefNotes({column: meaning, "recipe": json.dumps(entry)}, {})
+    assert read_aloud(column, notes=notes).text == f"the {words}"
+    said = read_aloud(f"json_extract(recipe, '$.oven.{column}')", notes=notes).text
+    assert said.startswith(f"the {words}")
 
 
 def test_a_sort_key_for_missing_values_is_said_with_its_key() -> None:
