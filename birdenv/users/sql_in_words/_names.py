@@ -19,7 +19,7 @@ from birdenv.users.sql_in_words._tables import singular
 
 _SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
 _UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
-"""Units by the last part of a name: how they are said, and the text that their column's meaning must have."""
+"""Units by the last part of a name: how they are said, and a pattern for their column's meaning."""
 
 _USUAL = frozenset(words_of_names("words in names"))
 _LEAST, _MOST = 5, 32  # letters of a name that may be run together
@@ -30,6 +30,7 @@ _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"\w*_\w+")
 _CAPITALS = re.compile(r"\b[A-Z]+(?![a-z])")
+_AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _KEY = re.compile(r"[^.\[\]\"]+")
 
@@ -79,16 +80,20 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
 @lru_cache(maxsize=4096)
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     """Return the words in a name, or words from its meaning if those in the name are not English."""
-    known = _real_words(notes)
-    if " " not in words and words not in known:
-        words = unmashed(name, meaning, _vocabulary(notes)) or words
-    said = " ".join(_part_as_meant(part, meaning, known) for part in _as_said(words, meaning).split())
+    known, words = _real_words(notes), _taken_apart(words, meaning, notes)
+    front, link, unit = _as_said(words, meaning).partition(" in ")
+    parts = _taken_apart(front, meaning, notes).split()
+    said = " ".join(_part_as_meant(part, meaning, known) for part in parts) + link + unit
     sure = words if _FULL_NAME.match(meaning) else said
     if all(word in known or not word.isalpha() for word in sure.split()):
         return said
     phrase = _column_phrases(notes).get(name, "") if name in notes.columns else _noun_phrase(name, meaning)
-    unit = said.partition(" in ")[2]
-    return f"{phrase} in {unit}" if phrase and unit and unit[:7] not in phrase else phrase or said
+    return f"{phrase}{link}{unit}" if phrase and unit[:7] not in phrase else phrase or said
+
+
+def _taken_apart(words: str, meaning: str, notes: BriefNotes) -> str:
+    """Return the words in a name whose words are run together, or the same words if they are not."""
+    return (words not in _real_words(notes) and unmashed(words, meaning, _vocabulary(notes))) or words
 
 
 def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
@@ -110,11 +115,13 @@ def _own_words(meaning: str) -> tuple[str, ...]:
 
 def _as_said(words: str, meaning: str) -> str:
     """Return the words in a name, marked as a unit, a date or a flag if the meaning indicates one."""
-    words, about = words.replace(" m 2", " m2"), meaning.lower()
+    about = meaning.lower()
+    if re.search("[²³]|square|cubic", about):
+        words = _AREA.sub(r" \1\2", words)
     front, _, last = words.rpartition(" ")
     if last in ("on", "at") and front:
         return f"{front}-{last} {'time' if last == 'at' else 'date'}"
-    if last in _UNITS and front and _UNITS[last][1] in about:
+    if last in _UNITS and front and re.search(_UNITS[last][1], about):
         return f"{front} in {_UNITS[last][0]}"
     if _FLAG.match(about) and last != "flag":
         return f"{words} flag"
@@ -163,13 +170,13 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     >>> unmashed("seats", "Number of reading seats")
     ''
     """
-    if not _LEAST <= len(name) <= _MOST or not name.isalpha():
-        return ""
     own = _own_words(meaning)
-    if name in own:
+    if not _LEAST <= len(name) <= _MOST or not name.isalpha() or name in own:
         return ""
     whole = others.union(word for word in own if len(word) >= _PIECE)
-    return _fewest(name, own, others, 0) or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
+    every = (*own, *(word for word in split_words(meaning).split() if not is_identifier(word)))
+    found = _fewest(name, own, others, 0) or _fewest(name, every, others, 0)
+    return found or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:
@@ -179,7 +186,7 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
         if start not in best:
             continue
         cost, said = best[start]
-        for end in range(start + 2, len(name) + 1):
+        for end in range(min(start + 2, len(name)), len(name) + 1):
             piece = name[start:end]
             word = _word_for(piece, end == len(name), own, whole)
             if piece == name or not (word or _PIECE <= len(piece) <= unknown):
@@ -193,6 +200,8 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
 
 def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[str]) -> str:
     """Return the word that a piece of a name stands for, or "" if there is no such word."""
+    if len(piece) == 1:
+        return piece if piece in _UNITS and any(re.match(_UNITS[piece][1], word) for word in own) else ""
     short, is_long = _SHORT.get(piece, ""), len(piece) >= _PIECE
     if short and is_last:
         return short

@@ -7,7 +7,8 @@ nodes come from templates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
@@ -233,14 +234,18 @@ def _in(speaker: Speaker, node: Node) -> Phrase:
     subject = speaker.say(node.this).side
     query = node.args.get("query") or node.args.get("field")
     if query is None:
-        said = [speaker.say(member).inside(LOOSE) for member in node.expressions]
-        lead = "either " if len(said) == 2 and not is_negated(node) else "one of " if len(said) > 1 else ""
-        return _condition(node, subject, f"is {lead}{enumerate_words(said, 'or')}")
+        return _condition(node, subject, f"is {_one_of(speaker, node.expressions, is_negated(node))}")
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
     rest = inside.removeprefix(subject)
     if rest.startswith((" where ", " of the ")):
         return _condition(node, subject, f"is among those{rest}", CHAIN)
     return _condition(node, subject, f"is among ({inside})" if rest else "is among those worked out before")
+
+
+def _one_of(speaker: Speaker, members: Sequence[Node], negated: bool) -> str:
+    said = [speaker.say(member).inside(LOOSE) for member in members]
+    lead = "either " if len(said) == 2 and not negated else "one of " if len(said) > 1 else ""
+    return f"{lead}{enumerate_words(said, 'or')}"
 
 
 @says("Not")
@@ -253,8 +258,24 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
-    parts = (speaker.say(part).inside(LOOSE) for part in node.flatten(unnest=False))
+    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or".
+
+    If consecutive conditions compare the same thing with constants, they are said like IN or NOT IN.
+    """
+    verb, kind = ("is", "EQ") if kind_of(node) == "Or" else ("is not", "NEQ")
+    parts = list[str]()
+
+    def compared(part: Node) -> str | None:
+        is_simple = kind_of(part) == kind and kind_of(part.expression) == "Literal"
+        return part.this.sql() if is_simple else None
+
+    for what, group in groupby(node.flatten(unnest=False), compared):
+        first, *others = group
+        if what is None or not others:
+            parts += [speaker.say(part).inside(LOOSE) for part in (first, *others)]
+        else:
+            members = _one_of(speaker, [part.expression for part in (first, *others)], kind == "NEQ")
+            parts.append(f"{speaker.say(first.this).side} {verb} {members}")
     return Phrase(_CONNECTORS[kind_of(node)].join(filter(None, parts)), CHAIN, condition=True)
 
 

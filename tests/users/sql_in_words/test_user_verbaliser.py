@@ -296,13 +296,13 @@ def test_columns_are_called_by_their_meanings() -> None:
         {},
     )
     said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
-    assert said == "the power rating is greater than 3 and the region equals the crust size"
+    assert said == "the power rating in W is greater than 3 and the region equals the crust size"
 
 
 @pytest.mark.parametrize(
     ("column", "meaning", "words"),
     [
-        ("oven_temp_c", "REAL. Oven temperature in Celsius.", "oven temperature celsius"),
+        ("oven_temp_c", "REAL. Oven temperature in Celsius.", "oven temperature in Celsius"),
         ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
         ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
         ("co2_lvl", "CO2 level; the concentration in the cooling room.", "co 2 level"),
