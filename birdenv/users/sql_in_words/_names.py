@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -87,7 +87,7 @@ def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     sure = words if _FULL_NAME.match(meaning) else said
     if all(word in known or not word.isalpha() for word in sure.split()):
         return said
-    phrase = _column_phrases(notes).get(name, "") if name in notes.columns else _noun_phrase(name, meaning)
+    phrase = _noun_phrase(name, meaning)
     return f"{phrase}{link}{unit}" if phrase and unit[:7] not in phrase else phrase or said
 
 
@@ -105,7 +105,7 @@ def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
     if len(set(map(singular, begun))) == 1:
         single = singular(begun[0])
         return single if single in known or single == part else begun[0]
-    return (is_identifier(part) and unmashed(part, meaning)) or part
+    return (is_identifier(part) and unmashed(part, meaning)) or _SHORT.get(part, part)
 
 
 def _own_words(meaning: str) -> tuple[str, ...]:
@@ -173,8 +173,8 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     own = _own_words(meaning)
     if not _LEAST <= len(name) <= _MOST or not name.isalpha() or name in own:
         return ""
-    whole = others.union(word for word in own if len(word) >= _PIECE)
     every = (*own, *(word for word in split_words(meaning).split() if not is_identifier(word)))
+    whole = others.union(word for word in own if len(word) >= _PIECE)
     found = _fewest(name, own, others, 0) or _fewest(name, every, others, 0)
     return found or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
 
@@ -249,14 +249,6 @@ def _noun_phrase(name: str, meaning: str) -> str:
         return found if name[:3] == found[:3] else ""
     letters = iter(name)  # in which those of the words must occur in order
     return found if all(word[0] in letters for word in found.split()) else ""
-
-
-@lru_cache(maxsize=64)
-def _column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases for columns, by column. Phrases that two columns share are left out."""
-    found = {name: _noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
-    shared = list(found.values())
-    return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
 
 
 @lru_cache(maxsize=64)
