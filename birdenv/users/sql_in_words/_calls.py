@@ -16,7 +16,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
 )
 from birdenv.users.sql_in_words._tables import plural
-from birdenv.users.sql_in_words._words import Speaker, call_name, kind_of, listed, node_class, says
+from birdenv.users.sql_in_words._words import COMPARED, Speaker, call_name, kind_of, listed, node_class, says
 
 _WHOLE_NUMBERS = ("INT", "SERIAL")
 
@@ -25,14 +25,18 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE, or for a fragment that contains only an ELSE."""
     subject = speaker.say(node.this).inside(LOOSE)
-    parts: list[str] = []
+    parts, compared = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        text = f"({test.text})" if kind_of(branch.this) == "In" else test.text
+        kind, text = kind_of(branch.this), test.text
+        before, compared = compared, subject
         if subject:
-            verb = "is" if test.literal else "equals"
-            text = f"{'it' if parts else subject} {verb} {test.inside(LOOSE)}"
-        parts += [f"{outcome} if {text}"] * bool(text)
+            text = f"{subject} {'is' if test.literal else 'equals'} {test.inside(LOOSE)}"
+        elif kind in COMPARED:
+            compared = speaker.say(branch.this.this).side
+        if compared == before and text.startswith(f"{before} "):
+            text = f"it{text.removeprefix(before)}"
+        parts += [f"{outcome} if {f'({text})' if kind == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
         parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
     return Phrase(", ".join(parts), CHAIN)

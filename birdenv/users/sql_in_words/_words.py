@@ -7,7 +7,7 @@ nodes come from templates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
@@ -43,6 +43,9 @@ _CONNECTORS = {"And": " and ", "Or": " or "}
 _PATTERNS = {kind for kind, words in COMPARISONS.items() if words.startswith("matches")}
 _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 """The conditions whose words already include a NOT before them."""
+
+COMPARED = {*COMPARISONS, "In", "Between"}
+"""The conditions that begin with what they compare."""
 
 _NEGATIONS = {"is": "is not", "matches": "does not match"}
 
@@ -111,6 +114,8 @@ def node_class(name: str) -> Node:
 
 @says("Literal")
 def _literal(_: Speaker, node: Node) -> Phrase:
+    if node.name == "now" and kind_of(node.parent) in ("Anonymous", "Cast"):
+        return Phrase("today", literal="date")
     if node.is_string:
         return Phrase(quoted(node.name), literal=kind_of_text(node.name))
     return Phrase(node.name, literal="number")
@@ -168,7 +173,7 @@ def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
     """Return operands joined by plus, minus, times and so on, in the order of the source."""
     if _are_days(node):
         later, earlier = (speaker.text(day.expressions[0]) for day in (node.this, node.expression))
-        days = f"days from {earlier} to {later}".replace("'now'", "now")
+        days = f"days from {earlier} to {later}"
         return Phrase(f"the number of {days}", LOOSE, counted=days)
     *before, (sign, last) = _operands(speaker, node)
     words = [f"{sign} {operand.inside(ATOM)}" for sign, operand in before]
@@ -234,18 +239,14 @@ def _in(speaker: Speaker, node: Node) -> Phrase:
     subject = speaker.say(node.this).side
     query = node.args.get("query") or node.args.get("field")
     if query is None:
-        return _condition(node, subject, f"is {_one_of(speaker, node.expressions, is_negated(node))}")
+        said = [speaker.say(member).inside(LOOSE) for member in node.expressions]
+        lead = "either " if len(said) == 2 and not is_negated(node) else "one of " if len(said) > 1 else ""
+        return _condition(node, subject, f"is {lead}{enumerate_words(said, 'or')}")
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
     rest = inside.removeprefix(subject)
     if rest.startswith((" where ", " of the ")):
         return _condition(node, subject, f"is among those{rest}", CHAIN)
     return _condition(node, subject, f"is among ({inside})" if rest else "is among those worked out before")
-
-
-def _one_of(speaker: Speaker, members: Sequence[Node], negated: bool) -> str:
-    said = [speaker.say(member).inside(LOOSE) for member in members]
-    lead = "either " if len(said) == 2 and not negated else "one of " if len(said) > 1 else ""
-    return f"{lead}{enumerate_words(said, 'or')}"
 
 
 @says("Not")
@@ -258,25 +259,24 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or".
-
-    If consecutive conditions compare the same thing with constants, they are said like IN or NOT IN.
-    """
-    verb, kind = ("is", "EQ") if kind_of(node) == "Or" else ("is not", "NEQ")
-    parts = list[str]()
-
-    def compared(part: Node) -> str | None:
-        is_simple = kind_of(part) == kind and kind_of(part.expression) == "Literal"
-        return part.this.sql() if is_simple else None
-
-    for what, group in groupby(node.flatten(unnest=False), compared):
-        first, *others = group
-        if what is None or not others:
-            parts += [speaker.say(part).inside(LOOSE) for part in (first, *others)]
-        else:
-            members = _one_of(speaker, [part.expression for part in (first, *others)], kind == "NEQ")
-            parts.append(f"{speaker.say(first.this).side} {verb} {members}")
+    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
+    parts = (speaker.say(part).inside(LOOSE) for part in _with_lists(node))
     return Phrase(_CONNECTORS[kind_of(node)].join(filter(None, parts)), CHAIN, condition=True)
+
+
+def _with_lists(node: Node) -> Iterator[Node]:
+    """Yield connected conditions, with IN or NOT IN for a thing that is compared with several constants."""
+    kind = "EQ" if kind_of(node) == "Or" else "NEQ"
+
+    def compared(part: Node) -> str:
+        return part.this.sql() if kind_of(part) == kind and kind_of(part.expression) == "Literal" else ""
+
+    for thing, group in groupby(node.flatten(unnest=False), compared):
+        parts = list(group)
+        if thing and len(parts) > 1:
+            members = [part.expression.copy() for part in parts]
+            parts = [node_class("In")(this=parts[0].this.copy(), expressions=members, negate=kind == "NEQ")]
+        yield from parts
 
 
 def key_words(speaker: Speaker, node: Node) -> str:

@@ -121,12 +121,30 @@ SENTENCES = [
     ),
     (
         "(julianday('now') - julianday(opened_on)) / 365.25",
-        "(the number of days from the opened on to now) divided by 365.25",
+        "(the number of days from the opened on to today) divided by 365.25",
     ),
     (
         "LOWER(TRIM(shop_name)) = 'o''brien''s'",
         "(the shop name without surrounding spaces) in lower case is \"o'brien's\"",
     ),
+    ("baked_on >= date('now', '-3 months')", "the baked on is at least the date of today minus 3 months"),
+    ("date('now', 'start of month')", "the date of today, moved by 'start of month'"),
+    ("state = 'hot' OR state = 'warm' OR sold = 1", "the state is either 'hot' or 'warm' or the sold is 1"),
+    ("n <> 1 AND n <> 2 AND n <> 3", "the n is not one of 1, 2 or 3"),
+    (
+        "CASE WHEN n < 1 THEN 'few' WHEN n BETWEEN 1 AND 9 THEN 'some' WHEN n IN (10, 11) THEN 'many' END",
+        "'few' if the n is less than 1, 'some' if it is between 1 and 9, 'many' if (it is either 10 or 11)",
+    ),
+    (
+        "CASE WHEN a < 1 THEN 'x' WHEN COUNT(*) > 5 THEN 'z' WHEN COUNT(*) > 2 THEN 'u' END",
+        "'x' if the a is less than 1, 'z' if there are more than 5 cases, 'u' if there are more than 2 cases",
+    ),
+    ("(rye - spelt) AS lead", "the rye minus the spelt"),
+    (
+        "FROM loaves l JOIN ovens o ON o.id = l.oven",
+        "matched with further entries where the id equals the oven",
+    ),
+    ("FROM loaves", "out of all there is"),
     ("THEN 'Fresh'", "'Fresh'"),
     ("WHEN age_h < 24 THEN 'Fresh'", "'Fresh' if the age h is less than 24"),
     ("x / 100) * 2", "(the x divided by 100) times 2"),
