@@ -86,7 +86,7 @@ def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """Return the words for COUNT(..), such as "trips", "different titles" or "those with a rating"."""
+    """Return the words for COUNT(..), such as "trips", "different titles" or "cases with a rating"."""
     argument = speaker.say(what)
     things, name = argument.inside(PREFIX), bare(argument.text)
     if kind_of(what) in ("Star", "Literal"):
@@ -94,7 +94,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
     elif kind_of(what) == "Distinct":
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
-        with_ = f"those with {'an' if name[0] in 'aeiou' else 'a'} {name}"
+        with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
     return Phrase(f"the number of {things}", PREFIX, counted=things)
 

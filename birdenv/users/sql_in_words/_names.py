@@ -32,7 +32,7 @@ _JOINED = re.compile(r"\w*_\w+")
 _CAPITALS = re.compile(r"\b[A-Z]+(?![a-z])")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
-_KEY = re.compile(r"[^.\[\]\"]+")
+_KEY = re.compile(r"[^$.\[\]\"]+")
 
 
 class Names:
@@ -61,7 +61,7 @@ class Names:
 
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
-        keys = tuple(_KEY.findall(path.removeprefix("$")))
+        keys = tuple(_KEY.findall(path))
         meaning = _entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
         if not meaning:
             return split_words(path)

@@ -184,13 +184,13 @@ class SqlFromWords:
             return self.days()
         if self.take("the number of different") is not None:
             return f"COUNT(DISTINCT {self.singular()})"
+        if self.take("the number of cases with") is not None:
+            self.tokens[self.at] = "the"
+            return f"COUNT({self.column()})"
         if self.take("the number of cases") is not None:
             return (
                 f"SUM(CASE WHEN {self.condition()} THEN 1 ELSE 0 END)" if self.take("where") else "COUNT(*)"
             )
-        if self.take("the number of those with") is not None:
-            self.tokens[self.at] = "the"
-            return f"COUNT({self.column()})"
         return ""
 
     def bare(self) -> str:
