@@ -16,7 +16,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
 )
 from birdenv.users.sql_in_words._tables import plural
-from birdenv.users.sql_in_words._words import COMPARED, Speaker, call_name, kind_of, listed, node_class, says
+from birdenv.users.sql_in_words._words import Speaker, call_name, kind_of, listed, node_class, says
 
 _WHOLE_NUMBERS = ("INT", "SERIAL")
 
@@ -24,16 +24,13 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 @says("Case")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE, or for a fragment that contains only an ELSE."""
-    subject = speaker.say(node.this).inside(LOOSE)
     parts, compared = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        kind, text = kind_of(branch.this), test.text
-        before, compared = compared, subject
-        if subject:
-            text = f"{subject} {'is' if test.literal else 'equals'} {test.inside(LOOSE)}"
-        elif kind in COMPARED:
-            compared = speaker.say(branch.this.this).side
+        kind, text, before = kind_of(branch.this), test.text, compared
+        compared = speaker.say(node.this or (branch.this.this if test.condition else None)).side
+        if node.this:
+            text = f"{compared} {'is' if test.literal else 'equals'} {test.inside(LOOSE)}"
         if compared == before and text.startswith(f"{before} "):
             text = f"it{text.removeprefix(before)}"
         parts += [f"{outcome} if {f'({text})' if kind == 'In' else text}"] * bool(text)

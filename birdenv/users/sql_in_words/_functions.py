@@ -26,7 +26,6 @@ _TEMPLATES = {
 """Templates by the names of functions, with constants among their arguments, and of classes of nodes."""
 
 _SLOT = re.compile(r"\{([-:]?\*|[-#]?)\}")
-_EARLIER = re.compile(r", moved by '-(\d+ \w+)'")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}
 _INFIX = frozenset({"POW", "POWER", "MOD"})
 """Functions whose words go between their arguments, like those of an operator."""
@@ -73,7 +72,7 @@ def filled(name: str, arguments: Sequence[Phrase]) -> Phrase:
         return {"-": bare(text), "#": _DECIMALS.get(text, f"{text} decimals")}.get(slot[1], text)
 
     return Phrase(
-        _EARLIER.sub(r" minus \1", _SLOT.sub(words, template)),
+        re.sub(r", moved by '-(\d+ \w+)'", r" minus \1", _SLOT.sub(words, template)),
         CHAIN if is_set_apart else LOOSE if is_loose else PREFIX if texts else ATOM,
         counted=f"{counted} in total" if counted else "",
     )

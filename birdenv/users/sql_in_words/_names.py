@@ -29,7 +29,6 @@ _MOST_UNKNOWN = 9  # letters
 _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"\w*_\w+")
-_CAPITALS = re.compile(r"\b[A-Z]+(?![a-z])")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _KEY = re.compile(r"[^$.\[\]\"]+")
@@ -69,12 +68,7 @@ class Names:
 
     def are_columns(self, words: Sequence[str]) -> bool:
         """Return True if at least one of these strings is the everyday name of a column."""
-        return not _columns_in_words(self._notes, self._identifiers).isdisjoint(words)
-
-
-@lru_cache(maxsize=64)
-def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozenset[str]:
-    return frozenset(map(Names(identifiers, notes).words, notes.columns))
+        return not set(words).isdisjoint(map(self.words, self._notes.columns))
 
 
 @lru_cache(maxsize=4096)
@@ -84,10 +78,10 @@ def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     front, link, unit = _as_said(words, meaning).partition(" in ")
     parts = _taken_apart(front, meaning, notes).split()
     said = " ".join(_part_as_meant(part, meaning, known) for part in parts) + link + unit
-    sure = words if _FULL_NAME.match(meaning) else said
-    if all(word in known or not word.isalpha() for word in sure.split()):
+    full = _FULL_NAME.match(meaning)
+    if all(word in known or not word.isalpha() for word in (words if full else said).split()):
         return said
-    phrase = _noun_phrase(name, meaning)
+    phrase = full[1].lower() if full else _noun_phrase(name, meaning)
     return f"{phrase}{link}{unit}" if phrase and unit[:7] not in phrase else phrase or said
 
 
@@ -98,7 +92,7 @@ def _taken_apart(words: str, meaning: str, notes: BriefNotes) -> str:
 
 def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
     """Return the word in a meaning that a part of a name abbreviates, or the part if this is unclear."""
-    if part in known or part.upper() in _CAPITALS.findall(meaning):
+    if part in known or part.upper() in re.findall(r"\b[A-Z]+(?![a-z])", meaning):
         return part
     begun = [word for word in _own_words(meaning) if word.startswith(part) and word in known]
     begun = [word for word in begun if not _NO_PHRASE.search(word)]
@@ -116,13 +110,12 @@ def _own_words(meaning: str) -> tuple[str, ...]:
 def _as_said(words: str, meaning: str) -> str:
     """Return the words in a name, marked as a unit, a date or a flag if the meaning indicates one."""
     about = meaning.lower()
-    if re.search("[²³]|square|cubic", about):
-        words = _AREA.sub(r" \1\2", words)
+    front, _, unit = _AREA.sub(r" \1\2", words).rpartition(" ")
+    if unit in _UNITS and front and re.search(_UNITS[unit][1], about):
+        return f"{front} in {_UNITS[unit][0]}"
     front, _, last = words.rpartition(" ")
     if last in ("on", "at") and front:
         return f"{front}-{last} {'time' if last == 'at' else 'date'}"
-    if last in _UNITS and front and re.search(_UNITS[last][1], about):
-        return f"{front} in {_UNITS[last][0]}"
     if _FLAG.match(about) and last != "flag":
         return f"{words} flag"
     return f"{front} {_SHORT.get(last, last)}".strip()
@@ -174,9 +167,8 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     if not _LEAST <= len(name) <= _MOST or not name.isalpha() or name in own:
         return ""
     every = (*own, *(word for word in split_words(meaning).split() if not is_identifier(word)))
-    whole = others.union(word for word in own if len(word) >= _PIECE)
     found = _fewest(name, own, others, 0) or _fewest(name, every, others, 0)
-    return found or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
+    return found or (_fewest(name, (), others.union(own), _MOST_UNKNOWN) if others else "")
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:
@@ -239,8 +231,6 @@ def _noun_phrase(name: str, meaning: str) -> str:
     ''
     """
     meaning = meaning[:300]
-    if match := _FULL_NAME.match(meaning):
-        return match[1].lower()
     lead = _LEAD.match(meaning)
     found = _END.sub("", meaning[lead.end() :], count=1).strip().lower() if lead else ""
     if not _PHRASE.fullmatch(found) or _NO_PHRASE.search(found):

@@ -44,9 +44,6 @@ _PATTERNS = {kind for kind, words in COMPARISONS.items() if words.startswith("ma
 _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 """The conditions whose words already include a NOT before them."""
 
-COMPARED = {*COMPARISONS, "In", "Between"}
-"""The conditions that begin with what they compare."""
-
 _NEGATIONS = {"is": "is not", "matches": "does not match"}
 
 
@@ -114,10 +111,9 @@ def node_class(name: str) -> Node:
 
 @says("Literal")
 def _literal(_: Speaker, node: Node) -> Phrase:
-    if node.name == "now" and kind_of(node.parent) in ("Anonymous", "Cast"):
-        return Phrase("today", literal="date")
     if node.is_string:
-        return Phrase(quoted(node.name), literal=kind_of_text(node.name))
+        is_today = node.name == "now" and kind_of(node.parent) in ("Anonymous", "Cast")
+        return Phrase("today" if is_today else quoted(node.name), literal=kind_of_text(node.name))
     return Phrase(node.name, literal="number")
 
 
