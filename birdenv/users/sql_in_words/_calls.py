@@ -27,13 +27,12 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
     parts, compared = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        kind, text, before = kind_of(branch.this), test.text, compared
+        before, verb = compared, "is" if test.literal else "equals"
         compared = speaker.say(node.this or (branch.this.this if test.condition else None)).side
-        if node.this:
-            text = f"{compared} {'is' if test.literal else 'equals'} {test.inside(LOOSE)}"
+        text = f"{compared} {verb} {test.inside(LOOSE)}" if node.this else test.text
         if compared == before and text.startswith(f"{before} "):
             text = f"it{text.removeprefix(before)}"
-        parts += [f"{outcome} if {f'({text})' if kind == 'In' else text}"] * bool(text)
+        parts += [f"{outcome} if {f'({text})' if kind_of(branch.this) == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
         parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
     return Phrase(", ".join(parts), CHAIN)

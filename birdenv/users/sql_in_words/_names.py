@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from birdenv.users._brief import NO_NOTES, BriefNotes
 from birdenv.users.identifiers import is_identifier, words_of_names
@@ -34,18 +34,17 @@ _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _KEY = re.compile(r"[^$.\[\]\"]+")
 
 
-class Names:
+class Names(NamedTuple):
     """The everyday names of a database's columns.
 
-    Args:
+    Attributes:
         identifiers: the names as the schema spells them, such as `FreqDriftHzs`. Snippets can spell them
             differently, such as `freqdrifthzs`.
         notes: notes with the columns' meanings.
     """
 
-    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes = NO_NOTES) -> None:
-        self._identifiers = identifiers
-        self._notes = notes
+    identifiers: frozenset[str] = frozenset()
+    notes: BriefNotes = NO_NOTES
 
     def words(self, name: str) -> str:
         """Return the words for a column, from its meaning or from the parts of its name.
@@ -54,21 +53,26 @@ class Names:
         """
         if not name.replace("_", "a").replace("$", "a").isalnum():
             return name.replace("_", " ").strip()
-        words, column = split_words(_better_spelt(name, self._identifiers)), name.lower()
-        meaning = self._notes.columns.get(column)
-        return words if meaning is None else _as_meant(column, words, meaning, self._notes)
+        words, column = split_words(_better_spelt(name, self.identifiers)), name.lower()
+        meaning = self.notes.columns.get(column)
+        return words if meaning is None else _as_meant(column, words, meaning, self.notes)
 
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
         keys = tuple(_KEY.findall(path))
-        meaning = _entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
+        meaning = _entry_meaning(self.notes.columns.get(column.lower(), ""), keys)
         if not meaning:
             return split_words(path)
-        return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self._notes)
+        return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self.notes)
 
     def are_columns(self, words: Sequence[str]) -> bool:
         """Return True if at least one of these strings is the everyday name of a column."""
-        return not set(words).isdisjoint(map(self.words, self._notes.columns))
+        return not _columns_in_words(self).isdisjoint(words)
+
+
+@lru_cache(maxsize=64)
+def _columns_in_words(names: Names) -> frozenset[str]:
+    return frozenset(map(names.words, names.notes.columns))
 
 
 @lru_cache(maxsize=4096)
@@ -147,8 +151,7 @@ def _parts(name: str) -> int:
 @lru_cache(maxsize=64)
 def _vocabulary(notes: BriefNotes) -> frozenset[str]:
     """Return the longer words in all meanings, and in all names that separate their words."""
-    texts = [_JOINED.sub(" ", meaning) for meaning in notes.columns.values()]
-    words = {word for text in texts for word in _WORD.findall(split_words(text))}
+    words = {word for meaning in notes.columns.values() for word in _own_words(meaning)}
     words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
     return frozenset(word for word in words - set(notes.columns) if len(word) > 3) | _USUAL
 
