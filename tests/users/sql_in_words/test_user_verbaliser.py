@@ -327,6 +327,11 @@ def test_columns_are_called_by_their_meanings() -> None:
         ("drill_no", "Number of drills for fires.", "drill no"),
         ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
         ("duration_min", "Duration in minutes.", "duration in minutes"),
+        ("flourloadkgm2", "INT. Flour load of the floor in kg/m².", "flour load in kg/m2"),
+        ("ovenheatw", "Heat of the oven in watts.", "oven heat in W"),
+        ("ovenheatw", "Heat of the oven on Wednesdays.", "oven heatw"),
+        ("team_2", "Number of the second team.", "team 2"),
+        ("bakmethod", "An enum (bakery_method_enum) for the way.", "bakery method"),
     ],
 )
 def test_each_part_of_a_name_is_spelt_out_by_the_meaning(column: str, meaning: str, words: str) -> None:
