@@ -139,6 +139,11 @@ SENTENCES = [
         "CASE WHEN a < 1 THEN 'x' WHEN COUNT(*) > 5 THEN 'z' WHEN COUNT(*) > 2 THEN 'u' END",
         "'x' if the a is less than 1, 'z' if there are more than 5 cases, 'u' if there are more than 2 cases",
     ),
+    (
+        "CASE WHEN size = 1 THEN 'x' WHEN size_class = 2 THEN 'y' END",
+        "'x' if the size is 1, 'y' if the size class is 2",
+    ),
+    ("COALESCE(tips, 0) > 5", "(the tips, or 0 if it has no value) is greater than 5"),
     ("(rye - spelt) AS lead", "the rye minus the spelt"),
     (
         "FROM loaves l JOIN ovens o ON o.id = l.oven",
@@ -323,9 +328,10 @@ def test_columns_are_called_by_their_meanings() -> None:
         ("oven_temp_c", "REAL. Oven temperature in Celsius.", "oven temperature in Celsius"),
         ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
         ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
-        ("co2_lvl", "CO2 level; the concentration in the cooling room.", "co 2 level"),
+        ("co2_lvl", "CO2 level; the concentration in the room.", "co 2 level"),
         ("drill_no", "Number of drills for fires.", "drill no"),
         ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
+        ("maint_oven", "Oven in the maintenance, as in Maintenance(MaintOven).", "maintenance oven"),
         ("duration_min", "Duration in minutes.", "duration in minutes"),
         ("flourloadkgm2", "INT. Flour load of the floor in kg/m².", "flour load in kg/m2"),
         ("ovenheatw", "Heat of the oven in watts.", "oven heat in W"),
