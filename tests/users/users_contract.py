@@ -70,6 +70,13 @@ _MISSING_KEY = re.compile(
     r"(?i)(?<=[Y,] )(?:CASE WHEN (?P<one>[\w.]+) IS NULL THEN \d ELSE \d END|(?P<two>[\w.()]+) IS NULL)"
     r"(?: DESC)?, (?=(?P=one)|(?P=two))"
 )
+_SAME_SUBJECT = re.compile(
+    r"(?is)(\bWHEN (?P<what>.+?)\s*(?:[<>=]|BETWEEN\b).*?\bWHEN )(?P=what)(?=\s*(?:[<>=]|BETWEEN\b))"
+)
+_LISTED = re.compile(
+    r"(?i)(\b(?P<what>[\w.]+) (?P<sign>=|<>) (?:(?:'[^']*'|\d+)(?:, )?)+)"
+    r" (?:OR|AND) (?P=what) (?P=sign) (?=['\d])"
+)
 _DIGITS = {"0": "whole number", "1": "one decimal", "2": "two decimals"}
 
 FUNCTIONS: dict[str, Alternatives] = {
@@ -149,13 +156,21 @@ def best_spelling(name: str, identifiers: frozenset[str]) -> str:
     return max([name, *same], key=lambda spelt: len(words_of(spelt)))
 
 
-def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str]:
-    """What is wrong with `text` as the words for `snippet`; empty if nothing is."""
-    # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
+def _as_it_is_said(snippet: str) -> tuple[str, int]:
+    """The snippet without what words need not repeat, and how many sort keys only placed missing values."""
     # Cases where something holds are counted, in either spelling.
     counted = _EXISTS.sub("EXISTS (SELECT * ", _COUNTED.sub(r"COUNT(\1)", snippet))
     counted = _COUNTED_ID.sub(r"COUNT(\1)", counted)
-    counted, sorted_by_missing = _MISSING_KEY.subn("", counted)
+    for said_once, rest in ((_SAME_SUBJECT, r"\1"), (_LISTED, r"\1, ")):
+        while (shorter := said_once.sub(rest, counted, count=1)) != counted:
+            counted = shorter
+    return _MISSING_KEY.subn("", counted)
+
+
+def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str]:
+    """What is wrong with `text` as the words for `snippet`; empty if nothing is."""
+    counted, sorted_by_missing = _as_it_is_said(snippet)
+    # A leading REPLACE( would be taken for a REPLACE INTO statement, hence the SELECT before it.
     tokens = sqlglot.tokenize(f"SELECT {counted}", read="sqlite")[1:]
     strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
     found = ["lacks the place of missing ones"] * (text.count("with missing ones") < sorted_by_missing)
@@ -169,7 +184,7 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
             continue
         if string in DATE_FORMATS and _count(DATE_PARTS, bare):
             continue
-        if string == "now" and "now" in bare:
+        if (string == "now" and "today" in bare) or (string[:1] == "-" and f" minus {string[1:]}" in bare):
             continue
         if string not in bare:
             found.append(f"lacks the string {string!r}")

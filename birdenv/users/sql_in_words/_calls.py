@@ -24,15 +24,15 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 @says("Case")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE, or for a fragment that contains only an ELSE."""
-    subject = speaker.say(node.this).inside(LOOSE)
-    parts: list[str] = []
+    parts, compared = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        text = f"({test.text})" if kind_of(branch.this) == "In" else test.text
-        if subject:
-            verb = "is" if test.literal else "equals"
-            text = f"{'it' if parts else subject} {verb} {test.inside(LOOSE)}"
-        parts += [f"{outcome} if {text}"] * bool(text)
+        before, verb = compared, "is" if test.literal else "equals"
+        compared = speaker.say(node.this or (branch.this.this if test.condition else None)).side
+        text = f"{compared} {verb} {test.inside(LOOSE)}" if node.this else test.text
+        if compared == before and text.startswith(f"{before} "):
+            text = f"it{text.removeprefix(before)}"
+        parts += [f"{outcome} if {f'({text})' if kind_of(branch.this) == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
         parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
     return Phrase(", ".join(parts), CHAIN)
@@ -82,7 +82,7 @@ def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """Return the words for COUNT(..), such as "trips", "different titles" or "those with a rating"."""
+    """Return the words for COUNT(..), such as "trips", "different titles" or "cases with a rating"."""
     argument = speaker.say(what)
     things, name = argument.inside(PREFIX), bare(argument.text)
     if kind_of(what) in ("Star", "Literal"):
@@ -90,7 +90,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
     elif kind_of(what) == "Distinct":
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
-        with_ = f"those with {'an' if name[0] in 'aeiou' else 'a'} {name}"
+        with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
     return Phrase(f"the number of {things}", PREFIX, counted=things)
 

@@ -57,7 +57,7 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
     for part in filter(None, [*first, *words, *map(speaker.text, more)]):
         link = " " if speaker.nested and part.startswith(_CONTINUES) else "; "
         text += f"{link}{part}" if text else part
-    return Phrase(text, LOOSE)
+    return Phrase(text or "out of all there is", LOOSE)
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
@@ -79,7 +79,7 @@ def _from(speaker: Speaker, node: Node) -> str:
         return f"out of {speaker.text(source.this)}"
     noun = speaker.table_noun(source.name)
     if not speaker.nested:
-        return "" if node.expressions else f"out of all {noun or 'there is'}"
+        return f"out of all {noun}" if noun and not node.expressions else ""
     counted = any(item.find(node_class("Star")) for item in node.expressions)
     return f"of the {noun}" if noun and not counted else ""
 

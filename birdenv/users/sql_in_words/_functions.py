@@ -72,7 +72,7 @@ def filled(name: str, arguments: Sequence[Phrase]) -> Phrase:
         return {"-": bare(text), "#": _DECIMALS.get(text, f"{text} decimals")}.get(slot[1], text)
 
     return Phrase(
-        _SLOT.sub(words, template),
+        re.sub(r", moved by '-(\d+ \w+)'", r" minus \1", _SLOT.sub(words, template)),
         CHAIN if is_set_apart else LOOSE if is_loose else PREFIX if texts else ATOM,
         counted=f"{counted} in total" if counted else "",
     )

@@ -72,6 +72,8 @@ def read_aloud(
         gold: the statements that contain the snippet, to find out what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
+    while tree is not None and kind_of(tree) in ("Alias", "Paren"):
+        tree = tree.this
     names = Names(identifiers, notes)
     phrase = said_in_order(tokens, names)
     if tree is not None:

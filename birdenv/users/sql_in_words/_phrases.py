@@ -5,6 +5,7 @@ A `Phrase` records how tightly its words bind, so that phrases can be joined wit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal as TypingLiteral
@@ -66,8 +67,8 @@ class Phrase:
 
     @property
     def side(self) -> str:
-        """The text for one side of a comparison, in brackets if it is a condition or ends in one."""
-        runs_on = self.bond == CHAIN and self.counted
+        """The text for one side of a comparison, in brackets if it could be taken for more than a side."""
+        runs_on = self.bond == CHAIN and (self.counted or re.search(", | if ", self.text))
         return f"({self.text})" if self.condition or runs_on else self.text
 
 

@@ -7,7 +7,8 @@ nodes come from templates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
@@ -111,7 +112,8 @@ def node_class(name: str) -> Node:
 @says("Literal")
 def _literal(_: Speaker, node: Node) -> Phrase:
     if node.is_string:
-        return Phrase(quoted(node.name), literal=kind_of_text(node.name))
+        is_today = node.name == "now" and kind_of(node.parent) in ("Anonymous", "Cast")
+        return Phrase("today" if is_today else quoted(node.name), literal=kind_of_text(node.name))
     return Phrase(node.name, literal="number")
 
 
@@ -167,7 +169,7 @@ def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
     """Return operands joined by plus, minus, times and so on, in the order of the source."""
     if _are_days(node):
         later, earlier = (speaker.text(day.expressions[0]) for day in (node.this, node.expression))
-        days = f"days from {earlier} to {later}".replace("'now'", "now")
+        days = f"days from {earlier} to {later}"
         return Phrase(f"the number of {days}", LOOSE, counted=days)
     *before, (sign, last) = _operands(speaker, node)
     words = [f"{sign} {operand.inside(ATOM)}" for sign, operand in before]
@@ -254,8 +256,23 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
     """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
-    parts = (speaker.say(part).inside(LOOSE) for part in node.flatten(unnest=False))
+    parts = (speaker.say(part).inside(LOOSE) for part in _with_lists(node))
     return Phrase(_CONNECTORS[kind_of(node)].join(filter(None, parts)), CHAIN, condition=True)
+
+
+def _with_lists(node: Node) -> Iterator[Node]:
+    """Yield connected conditions, with IN or NOT IN for a thing that is compared with several constants."""
+    kind = "EQ" if kind_of(node) == "Or" else "NEQ"
+
+    def compared(part: Node) -> str:
+        return part.this.sql() if kind_of(part) == kind and kind_of(part.expression) == "Literal" else ""
+
+    for thing, group in groupby(node.flatten(unnest=False), compared):
+        parts = list(group)
+        if thing and len(parts) > 1:
+            members = [part.expression.copy() for part in parts]
+            parts = [node_class("In")(this=parts[0].this.copy(), expressions=members, negate=kind == "NEQ")]
+        yield from parts
 
 
 def key_words(speaker: Speaker, node: Node) -> str:

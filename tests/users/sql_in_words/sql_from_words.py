@@ -137,17 +137,18 @@ class SqlFromWords:
         return text
 
     def cases(self, first: str) -> str:
-        subject = ""
+        subject: list[str] = []
         branches = ""
         value = first
         while True:
-            if self.take("it is") is not None:
-                test = f"{subject} = {self.atom()}"
-            else:
-                test = self.comparison()
-                subject = test.split(" = ")[0]
-                while link := (self.take("and") or self.take("or")):
-                    test += f" {link.upper()} {self.comparison()}"
+            start = self.at + (self.tokens[self.at : self.at + 2] == ["(", "it"])
+            if self.tokens[start] == "it":
+                self.tokens[start : start + 1] = subject
+            elif self.tokens[start : start + 2] != ["there", "are"]:
+                subject = self.subject()
+            test = self.comparison()
+            while link := (self.take("and") or self.take("or")):
+                test += f" {link.upper()} {self.comparison()}"
             branches += f" WHEN {test} THEN {value}"
             if self.take(", otherwise") is not None:
                 return f"CASE{branches} ELSE {self.atom()} END"
@@ -156,6 +157,16 @@ class SqlFromWords:
             value = self.atom()
             if self.take("if") is None:
                 raise Unread("if")
+
+    def subject(self) -> list[str]:
+        """The words for what the next comparison compares, which may be in brackets as a whole."""
+        start = here = self.at
+        self.value()
+        if self.tokens[start] == "(" and self.tokens[self.at : self.at + 1] in ([], [","]):
+            self.at = start = start + 1
+            self.value()
+        said, self.at = self.tokens[start : self.at], here
+        return said
 
     def atom(self) -> str:
         for words, form in _PARTS:
@@ -173,13 +184,13 @@ class SqlFromWords:
             return self.days()
         if self.take("the number of different") is not None:
             return f"COUNT(DISTINCT {self.singular()})"
+        if self.take("the number of cases with") is not None:
+            self.tokens[self.at] = "the"
+            return f"COUNT({self.column()})"
         if self.take("the number of cases") is not None:
             return (
                 f"SUM(CASE WHEN {self.condition()} THEN 1 ELSE 0 END)" if self.take("where") else "COUNT(*)"
             )
-        if self.take("the number of those with") is not None:
-            self.tokens[self.at] = "the"
-            return f"COUNT({self.column()})"
         return ""
 
     def bare(self) -> str:
@@ -200,10 +211,10 @@ class SqlFromWords:
         return self.column()
 
     def days(self) -> str:
-        start = "'now'" if self.take("now") else self.column()
+        start = "'now'" if self.take("today") else self.column()
         if self.take("to") is None:
             raise Unread("days")
-        end = "'now'" if self.take("now") else self.column()
+        end = "'now'" if self.take("today") else self.column()
         return f"(julianday({end}) - julianday({start}))"
 
     def singular(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -120,12 +121,35 @@ SENTENCES = [
     ),
     (
         "(julianday('now') - julianday(opened_on)) / 365.25",
-        "(the number of days from the opened on to now) divided by 365.25",
+        "(the number of days from the opened on to today) divided by 365.25",
     ),
     (
         "LOWER(TRIM(shop_name)) = 'o''brien''s'",
         "(the shop name without surrounding spaces) in lower case is \"o'brien's\"",
     ),
+    ("baked_on >= date('now', '-3 months')", "the baked on is at least the date of today minus 3 months"),
+    ("date('now', 'start of month')", "the date of today, moved by 'start of month'"),
+    ("state = 'hot' OR state = 'warm' OR sold = 1", "the state is either 'hot' or 'warm' or the sold is 1"),
+    ("n <> 1 AND n <> 2 AND n <> 3", "the n is not one of 1, 2 or 3"),
+    (
+        "CASE WHEN n < 1 THEN 'few' WHEN n BETWEEN 1 AND 9 THEN 'some' WHEN n IN (10, 11) THEN 'many' END",
+        "'few' if the n is less than 1, 'some' if it is between 1 and 9, 'many' if (it is either 10 or 11)",
+    ),
+    (
+        "CASE WHEN a < 1 THEN 'x' WHEN COUNT(*) > 5 THEN 'z' WHEN COUNT(*) > 2 THEN 'u' END",
+        "'x' if the a is less than 1, 'z' if there are more than 5 cases, 'u' if there are more than 2 cases",
+    ),
+    (
+        "CASE WHEN size = 1 THEN 'x' WHEN size_class = 2 THEN 'y' END",
+        "'x' if the size is 1, 'y' if the size class is 2",
+    ),
+    ("COALESCE(tips, 0) > 5", "(the tips, or 0 if it has no value) is greater than 5"),
+    ("(rye - spelt) AS lead", "the rye minus the spelt"),
+    (
+        "FROM loaves l JOIN ovens o ON o.id = l.oven",
+        "matched with further entries where the id equals the oven",
+    ),
+    ("FROM loaves", "out of all there is"),
     ("THEN 'Fresh'", "'Fresh'"),
     ("WHEN age_h < 24 THEN 'Fresh'", "'Fresh' if the age h is less than 24"),
     ("x / 100) * 2", "(the x divided by 100) times 2"),
@@ -295,7 +319,33 @@ def test_columns_are_called_by_their_meanings() -> None:
         {},
     )
     said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
-    assert said == "the power rating is greater than 3 and the region equals the crust size"
+    assert said == "the power rating in W is greater than 3 and the region equals the crust size"
+
+
+@pytest.mark.parametrize(
+    ("column", "meaning", "words"),
+    [
+        ("oven_temp_c", "REAL. Oven temperature in Celsius.", "oven temperature in Celsius"),
+        ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
+        ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
+        ("co2_lvl", "CO2 level; the concentration in the room.", "co 2 level"),
+        ("drill_no", "Number of drills for fires.", "drill no"),
+        ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
+        ("maint_oven", "Oven in the maintenance, as in Maintenance(MaintOven).", "maintenance oven"),
+        ("duration_min", "Duration in minutes.", "duration in minutes"),
+        ("flourloadkgm2", "INT. Flour load of the floor in kg/m².", "flour load in kg/m2"),
+        ("ovenheatw", "Heat of the oven in watts.", "oven heat in W"),
+        ("ovenheatw", "Heat of the oven on Wednesdays.", "oven heatw"),
+        ("team_2", "Number of the second team.", "team 2"),
+        ("bakmethod", "An enum (bakery_method_enum) for the way.", "bakery method"),
+    ],
+)
+def test_each_part_of_a_name_is_spelt_out_by_the_meaning(column: str, meaning: str, words: str) -> None:
+    entry = {"fields_meaning": {"oven": {column: meaning}}}
+    notes = BriefNotes({column: meaning, "recipe": json.dumps(entry)}, {})
+    assert read_aloud(column, notes=notes).text == f"the {words}"
+    said = read_aloud(f"json_extract(recipe, '$.oven.{column}')", notes=notes).text
+    assert said.startswith(f"the {words}")
 
 
 def test_a_sort_key_for_missing_values_is_said_with_its_key() -> None:
