@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -42,14 +43,13 @@ from birdenv.users.understanding._left_open import (
     kept,
     left_open,
     mentioned_in,
+    said_in,
     settled_as_a_whole,
-    shown_in,
     unused_columns,
 )
 from birdenv.users.understanding._phrases import PLAIN_KINDS
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
 
-OUTPUT = frozenset({"output"})
 _SETTLED = {
     "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
     "round": re.compile(
@@ -240,8 +240,7 @@ _MAIN_KINDS = {
 def _left_open(brief: Brief) -> Iterable[Described]:
     """Yield candidates for joins, for changes, and for what the gold SQL and the points leave open.
 
-    If the gold SQL is withheld, the request is the only source for the output columns and for the kinds that
-    the points leave open.
+    If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
     """
     gold = " ".join(brief.gold).lower()
     parts = gold_parts(brief.gold, brief.dialect)
@@ -265,11 +264,10 @@ def _left_open(brief: Brief) -> Iterable[Described]:
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
     if not gold:
-        if "output" not in settled and (said_of_output := shown_in(brief.request)):
-            yield (
-                Candidate("said", "", OUTPUT, "output", main_kinds=OUTPUT, answer=SAID + said_of_output),
-                {"notes": stems_in(said_of_output)},
-            )
+        for kind in sorted({"output", "limit"} - settled):
+            if answer := said_in(brief.request, kind):
+                repeated = _answered(kind, (), SAID + answer, {kind})
+                yield replace(repeated, group="said"), {"notes": stems_in(answer)}
         settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
     for kind, answer in left_open(settled):
         dropped = _dropped_terms(brief, kind)

@@ -59,10 +59,10 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
     return ((kind, answer) for kind, answer in _OPEN.items() if kind not in settled)
 
 
-def shown_in(request: str) -> str:
-    """Return the sentences in a request that say what to show."""
+def said_in(request: str, kind: str) -> str:
+    """Return the sentences in a request that say something about a kind of thing, such as "output"."""
     found = (match.group().strip() for match in _SENTENCE.finditer(request))
-    return " ".join(one for one in found if re.search(_SAID["output"], one, re.IGNORECASE))
+    return " ".join(one for one in found if re.search(_SAID[kind], one, re.IGNORECASE))
 
 
 def mentioned_in(request: str) -> frozenset[str]:

@@ -196,8 +196,10 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
 
     `kinds` are the kinds that the question asks for and that can be asked for without naming anything.
     """
+    if candidate.group == "said":
+        return not kinds <= candidate.main_kinds
     if candidate.clause == "output":
-        return kinds == {"order"} or (candidate.group == "said" and bool(kinds - {"output"}))
+        return kinds == {"order"}
     return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 

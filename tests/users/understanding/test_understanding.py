@@ -251,16 +251,6 @@ def test_what_an_annotation_settles_is_no_other_answer() -> None:
         assert not [one for one in index_of(briefs()[task]).candidates if one.clause == "where"]
 
 
-def test_where_the_gold_is_withheld_one_figure_is_wanted_if_no_groups_are_spoken_of() -> None:
-    one = Brief("", (), request="What is the average price of our red bikes?")
-    each = Brief("", (), request="What is the average price of our bikes per colour?")
-    answers = [
-        [candidate.answer for candidate in index_of(brief).candidates if candidate.clause == "group"]
-        for brief in (one, each)
-    ]
-    assert answers[0][0].startswith("I want one single figure") and answers[1][0].startswith("As I said:")
-
-
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
