@@ -23,6 +23,9 @@ from birdenv.users.understanding._weights import (
 )
 from birdenv_baselines.user_questions._questions import Row, is_right
 
+_LOST_WEIGHT = 0.25
+"""The weight of a question that only a withheld gold SQL settles. The right reply is to ask back."""
+
 _RARE_WORD, _RARE_RUN = 2, 3
 """The minimum number of databases whose questions must contain a word, or a run, for it to be learnt."""
 
@@ -84,7 +87,11 @@ def read_examples(rows: Sequence[Row]) -> Examples:
     """Compute the features of all questions that have a right answer among their possible replies."""
     asked = {row.question: take_apart(row.question) for row in rows}
     known, vocabulary = _vocabulary(rows, asked)
-    pairs = [(row, found) for row in rows if (found := _candidates(row, asked[row.question], known))]
+    pairs = [
+        (replace(row, weight=row.weight * found.weight), found)
+        for row in rows
+        if (found := _candidates(row, asked[row.question], known))
+    ]
     candidates = [one for _, found in pairs for one in found.examples]
 
     def counted(runs: Sequence[str], of: int) -> list[tuple[int, float]]:
@@ -146,10 +153,11 @@ class _Example:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The runs in a question, and the possible replies."""
+    """The runs in a question, the possible replies, and the relative weight of the question."""
 
     runs: Sequence[str]
     examples: Sequence[_Example]
+    weight: float
 
 
 def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | None:
@@ -167,8 +175,9 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
         if found.allowed[number]
     ]
     lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
-    if lost and row.kind != "labelled":
+    if lost and row.kind == "kind":
         return None
+    weight = _LOST_WEIGHT if lost and row.kind == "unlabelled" else 1.0
     examples.append(_Example(of_refusal, (REFUSE,), row.kind == "refuse"))
     examples.append(_Example(of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
-    return _Asked(word_runs(tokens), examples)
+    return _Asked(word_runs(tokens), examples, weight)
