@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.users.understanding._question import questions_in
 from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
@@ -24,13 +23,17 @@ class Piece:
         text: the question, with the sentences that belong to it.
         is_item: True if the question stands in a list, or before one.
         goes_on: True if the text only continues the previous question ("Or is it ..?").
-        refers: True if the question refers to something said earlier, or names nothing itself.
+        refers: True if the question is about something said earlier ("How is it computed?").
+        is_clause: True if the text is a later clause of a sentence.
+        stands: True if the text has the form of a whole question.
     """
 
     text: str
     is_item: bool = False
     goes_on: bool = False
     refers: bool = False
+    is_clause: bool = False
+    stands: bool = True
 
 
 def pieces_of(message: str) -> list[Piece]:
@@ -45,8 +48,9 @@ def pieces_of(message: str) -> list[Piece]:
         "\n" not in message
         and message.find("?", 0, len(message.rstrip()) - 1) < 0
         and not _MARKED.search(message)
+        and not _NEXT.search(message)
     ):
-        return [Piece(message)]  # the usual case, one sentence
+        return [Piece(message)]  # the usual case, one clause
     found = _listed(message) or _series(message) or _prose(message)
     return found if len(found) > 1 else [Piece(message)]
 
@@ -118,14 +122,17 @@ def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
 def _series(message: str) -> list[Piece]:
     """Return the items in a sentence such as "I need to know: what A is, how B works, and when C ends"."""
     lead, _, rest = message.partition(": ")
-    if len(lead) > _LONGEST_LEAD or not _INTRODUCES.search(lead.lower()) or _GOES_ON_OR_OFFERS.search(rest):
+    if len(lead) > _LONGEST_LEAD or _SENTENCE_ENDS.search(rest):
         return []
-    items = rest.split("; ") if "; " in rest else questions_in(rest)
+    items = rest.split("; ") if "; " in rest else _clauses(rest)
+    if len(items) < 3 or not all(begins_as_question(item) for item in items):
+        items = _ITEM.split(rest) if _INTRODUCES.search(clean(lead)) else []
     return [Piece(item, is_item=True) for item in items] if len(items) > 2 else []
 
 
 _LONGEST_LEAD = 100
-_GOES_ON_OR_OFFERS = re.compile(r"[.?!]\s+\S|\bor\b")
+_SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")
+_ITEM = re.compile(r",(?: and)? ")
 
 
 def _last_item(text: str, own_line: bool) -> str:
@@ -179,9 +186,18 @@ _FILLERS = (
     r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
     r"[\s,:-]+){0,4}"
 )
+_ASKING_WORD = r"(?:what|which|how|when|who|whom|whose|where|whether|why)"
+_VERB = (
+    r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|might|must|will|would|has|have|had)(?:n't)?"
+)
+_PREPOSITION = r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since) )?"
 _BEGINS = re.compile(
-    rf"(?i){_FILLERS}(?:what|which|how|when(?! (?:you|i|we)\b)|who|whom|whose|where|whether|why|is|are|was"
-    r"|were|do|does|did|should|shall|can|could|may|must|will|would|has|have)\b"
+    rf"(?i){_FILLERS}{_PREPOSITION}"
+    rf"(?!(?:when|what) (?:you|i|we|it)\b)(?:{_ASKING_WORD}|{_VERB})\b"
+)
+_EMBEDS = re.compile(
+    r"(?i)\b(?:(?:need|want|like|have) to know|tell me|let me know|unsure|not sure|not clear|unclear"
+    rf"|wonder(?:ing)?) (?:{_ASKING_WORD}|if)\b"
 )
 _REQUESTS = re.compile(
     rf"(?i){_FILLERS}(?:(?:can|could|would|will) you )?(?:please )?(?:also )?(?:clarify|confirm|specify"
@@ -194,9 +210,19 @@ _GOES_ON = re.compile(
     r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe|right|correct"
     r"|just (?:tell|give|show|say))\b"
 )
+_PRONOUN = "(?:it|this|that|these|those|they|such|either)"
 _REFERS = re.compile(
-    r"(?i)\b(?:it|its|that|this|these|those|they|them|such|same|either|one)\b|^(?:is|are) there\b"
-    r"|^(?:by|with) (?:what|which)\b"
+    rf"(?i)^(?:and )?{_ASKING_WORD} {_PRONOUN}\b|\b{_VERB} {_PRONOUN}\b|\b(?:its|their)\b(?! own)"
+    r"|\b(?:it|this|that|these|those|them|so|same)\W*$"
+)
+_NEXT = re.compile(
+    rf"(?i)[,;]? (?=(?:and|or|but|&|plus) (?:also |then |if so,? |that is,? ){{0,2}}{_PREPOSITION}"
+    rf"(?:{_ASKING_WORD}|if|{_VERB})\b)"
+    rf"|[,;] (?=(?:then |if so,? |that is,? )?{_PREPOSITION}"
+    rf"(?:{_ASKING_WORD}|if|{_VERB} (?:i|we|you|the|a|an|each|every|any))\b)"
+)
+_SUBORDINATE = re.compile(
+    rf"(?i)(?:and |but |so |or )?(?:if|while|since|as|because|in case|once|(?:when|where)(?! {_VERB}| exactly))\b"
 )
 
 
@@ -207,7 +233,18 @@ def _asks(sentence: str) -> bool:
 
 def begins_as_question(text: str) -> bool:
     """Return True if a text begins like a question or like a request to clarify something."""
-    return bool(_BEGINS.match(text) or _REQUESTS.match(text))
+    return bool(_BEGINS.match(text) or _REQUESTS.match(text) or _EMBEDS.search(text))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Split a sentence before the clauses that may be questions of their own.
+
+    >>> _clauses("When does late begin, and what is a premium trip?")
+    ['When does late begin,', 'and what is a premium trip?']
+    """
+    starts = [0, *(one.end() for one in _NEXT.finditer(sentence))]
+    ends = [*starts[1:], len(sentence)]
+    return [sentence[start:end].strip() for start, end in zip(starts, ends, strict=True)]
 
 
 def _prose(message: str) -> list[Piece]:
@@ -220,16 +257,44 @@ def _prose(message: str) -> list[Piece]:
             sentence = rest
         if not _asks(sentence):
             waiting.append(sentence)
-        elif _is_framing(sentence):
-            continue
-        else:
-            goes_on = bool(found) and _GOES_ON.match(sentence) is not None
-            refers = _REFERS.search(sentence) is not None
-            found.append(Piece(" ".join([*waiting, sentence]), goes_on=goes_on, refers=refers))
+        elif not _is_framing(sentence):
+            found += _questions_in(sentence, waiting, is_first=not found)
             waiting = []
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
     return found
+
+
+def _questions_in(sentence: str, before: Sequence[str], is_first: bool) -> Iterable[Piece]:
+    """Yield the questions in one sentence. A subordinate clause belongs to the question after it."""
+    clauses = _clauses(sentence)
+    in_series = len(clauses) > 2 and _ALSO.match(clauses[-1]) is not None
+    begun, is_clause = "", False
+    for number, clause in enumerate(clauses):
+        asked = f"{begun} {clause}".strip()
+        waits = _SUBORDINATE.match(clause) or not begins_as_question(clause)
+        if waits and number < len(clauses) - 1:
+            begun = asked
+            continue
+        yield Piece(
+            " ".join([*before, asked]),
+            goes_on=not (is_first and not is_clause) and _GOES_ON.match(asked) is not None,
+            refers=not begun and _REFERS.search(clause) is not None,
+            is_clause=is_clause,
+            stands=(in_series or _ALSO.match(asked) is not None) and not _is_elliptical(clause),
+        )
+        begun, is_clause, before = "", True, ()
+
+
+_ALSO = re.compile(r"(?i)(?:and|&|plus|but)\b")
+
+
+def _is_elliptical(clause: str) -> bool:
+    """Return whether a clause such as "and in what direction?" needs the words of the clause before it."""
+    return len(clause.split()) < _SHORTEST and not re.search(rf"(?i)\b(?:{_VERB}|counts?|means?)\b", clause)
+
+
+_SHORTEST = 6
 
 
 _ANNOUNCED = re.compile(
@@ -239,9 +304,14 @@ _ANNOUNCED = re.compile(
 )
 
 
+_NEVER_FRAMING = ("what ", "which ", "how ", "when ")
+
+
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
     said = clean(sentence)
+    if said.startswith(_NEVER_FRAMING):
+        return False
     if _ANNOUNCED.search(said):
         return True
     telling = map(stem, content_words(words(said)))

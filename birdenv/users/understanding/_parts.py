@@ -10,7 +10,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
-from birdenv.users.understanding._question import Question, called, questions_in, take_apart
+from birdenv.users.understanding._question import Question, called, take_apart
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
@@ -51,12 +51,10 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
     The choices for later questions may be None.
     """
     pieces = pieces_of(message)
-    if len(pieces) == 1:
-        return _clauses(brief, _understood(brief, message, weights), weights)
     if pieces[0].is_item:
         parts = [_understood(brief, one.text, weights) for one in pieces[:ANSWERED]]
         return parts + [Part(one.text) for one in pieces[ANSWERED:]]
-    parts = []
+    parts = list[Part]()
     for number, piece in enumerate(pieces):
         if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
             return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
@@ -65,7 +63,10 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
-    return [one for part in parts for one in _clauses(brief, part, weights)]
+    if len(parts) > 1 and all(one.is_clause for one in pieces[1:]):
+        if not any(part.choice and part.choice.tells for part in parts):
+            parts = [_understood(brief, message, weights)]
+    return [one for part in parts for one in _named(brief, part)]
 
 
 _MOST_LOOKED_AT = 12
@@ -73,16 +74,19 @@ _MOST_LOOKED_AT = 12
 
 
 def _belongs(piece: Piece, part: Part, before: Part) -> bool:
-    """Return whether a sentence, understood as `part`, continues the question before it."""
+    """Return whether a sentence or a clause, understood as `part`, continues the question before it."""
     choice, earlier = part.choice, before.choice
     if choice is None or earlier is None or choice is NEVER:
         return False
     if piece.goes_on or (choice.tells and choice.target == earlier.target and choice.target):
         return True
+    said, own = _telling(before.text), _telling(piece.text)
     fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
-    if fragment and not _telling(piece.text).isdisjoint(_telling(before.text)):
+    if fragment and not own.isdisjoint(said):
         return True  # "Which loaves count? The best loaves only?"
-    return piece.refers and (not choice.tells or choice.share < SURE)
+    if choice.tells:
+        return piece.refers and choice.share < SURE
+    return piece.refers or (piece.is_clause and (not piece.stands or own <= said))
 
 
 _FRAGMENT = 5
@@ -115,34 +119,17 @@ def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
     return Part(text, understand_one(brief, asked, weights), asked)
 
 
-def _clauses(brief: Brief, part: Part, weights: Weights | None) -> list[Part]:
-    """Return the questions in one sentence ("A, and B?") if they are about different things."""
-    whole, asked, text = part.choice, part.asked, part.text
-    if whole is None or asked is None:
+def _named(brief: Brief, part: Part) -> list[Part]:
+    """Return the questions for X and Y in "what do you mean by X and Y?"; otherwise the part itself."""
+    choice, asked = part.choice, part.asked
+    if choice is None or asked is None or not choice.tells or choice is NEVER or " and " not in part.text:
         return [part]
-    if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
-        return [Part(choice.target, choice) for choice in two]
-    pieces = questions_in(text)
-    if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
-        parts = [_understood(brief, piece, weights) for piece in pieces[: ANSWERED + 2]]
-        telling = [one.choice for one in parts if one.choice and one.choice.tells]
-        told = {choice.target or choice.answer for choice in telling}
-        never = any(one.choice is NEVER for one in parts)
-        if len(told) + never == len(parts) and told:
-            return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
-        if len(parts) == 2 and not whole.tells and told:
-            return [replace(part, choice=telling[0])]
-    return [part]
-
-
-def _two_named(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the choices for X and Y in "what do you mean by X and Y?"."""
     named = named_points(brief, asked)
     if len(named) != 2:
-        return []
+        return [part]
     one, other = (re.escape(clean(choice.target)) for choice in named)
     pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
-    return named if re.search(pair, asked.text) else []
+    return [Part(one.target, one) for one in named] if re.search(pair, asked.text) else [part]
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
