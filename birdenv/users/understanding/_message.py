@@ -12,6 +12,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from birdenv.users.understanding._grammar import (
+    asks_for_more,
+    begins_as_question,
+    clauses_of,
+    goes_on,
+    is_added,
+    is_elliptical,
+    is_subordinate,
+    refers,
+)
 from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
@@ -48,7 +58,7 @@ def pieces_of(message: str) -> list[Piece]:
         "\n" not in message
         and message.find("?", 0, len(message.rstrip()) - 1) < 0
         and not _MARKED.search(message)
-        and not _NEXT.search(message)
+        and len(clauses_of(message)) == 1
     ):
         return [Piece(message)]  # the usual case, one clause
     found = _listed(message) or _series(message) or _prose(message)
@@ -124,15 +134,20 @@ def _series(message: str) -> list[Piece]:
     lead, _, rest = message.partition(": ")
     if len(lead) > _LONGEST_LEAD or _SENTENCE_ENDS.search(rest):
         return []
-    items = rest.split("; ") if "; " in rest else _clauses(rest)
-    if len(items) < 3 or not all(begins_as_question(item) for item in items):
-        items = _ITEM.split(rest) if _INTRODUCES.search(clean(lead)) else []
-    return [Piece(item, is_item=True) for item in items] if len(items) > 2 else []
+    items = rest.split("; ") if "; " in rest else clauses_of(rest)
+    if len(items) < 3 or not all(map(begins_as_question, items)):
+        items = _COMMA.split(rest) if _DEFINES.search(lead) else []
+        items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
+    if len(items) < 3 or any(map(goes_on, items)):
+        return []
+    return [Piece(item, is_item=True) for item in items]
 
 
 _LONGEST_LEAD = 100
 _SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")
-_ITEM = re.compile(r",(?: and)? ")
+_COMMA = re.compile(r",(?: and)? ")
+_DEFINES = re.compile(r"(?i)\b(?:clarif|defin|expla|mean|know|terms|questions|points|things)")
+_NAMES = re.compile(r"(?i)(?:the|your|an?) (?:\S+ ?){1,6}$|[\"'“‘]")
 
 
 def _last_item(text: str, own_line: bool) -> str:
@@ -159,7 +174,7 @@ _INTRODUCES = re.compile(
 
 def _offers_choices(lead: str, items: Sequence[str]) -> bool:
     """Return whether items are choices for one question, not questions of their own."""
-    asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
+    asking = sum(item.endswith("?") or begins_as_question(item) for item in items)
     return 2 * asking <= len(items) and _CHOOSES.search(lead.lower()) is not None
 
 
@@ -181,72 +196,6 @@ def _sentences(text: str) -> list[str]:
     return [one for one in found if one.strip(" .?!;,'\")")]
 
 
-_FILLERS = (
-    r"(?:(?:and|also|but|so|then|next|finally|lastly|additionally|furthermore|secondly|firstly|first|second"
-    r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
-    r"[\s,:-]+){0,4}"
-)
-_ASKING_WORD = r"(?:what|which|how|when|who|whom|whose|where|whether|why)"
-_VERB = (
-    r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|might|must|will|would|has|have|had)(?:n't)?"
-)
-_PREPOSITION = r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since) )?"
-_BEGINS = re.compile(
-    rf"(?i){_FILLERS}{_PREPOSITION}"
-    rf"(?!(?:when|what) (?:you|i|we|it)\b)(?:{_ASKING_WORD}|{_VERB})\b"
-)
-_EMBEDS = re.compile(
-    r"(?i)\b(?:(?:need|want|like|have) to know|tell me|let me know|unsure|not sure|not clear|unclear"
-    rf"|wonder(?:ing)?) (?:{_ASKING_WORD}|if)\b"
-)
-_REQUESTS = re.compile(
-    rf"(?i){_FILLERS}(?:(?:can|could|would|will) you )?(?:please )?(?:also )?(?:clarify|confirm|specify"
-    r"|explain|define|tell me|let me know|describe|advise|give me|print|show me|list|write|provide)\b"
-    rf"|{_FILLERS}i(?:'d| would|'m| am)? (?:also |still |further )?(?:wonder(?:ing)?|need to know"
-    r"|want to know|like to know|unsure|not sure|not clear|unclear)\b"
-)
-_GOES_ON = re.compile(
-    r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
-    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe|right|correct"
-    r"|just (?:tell|give|show|say))\b"
-)
-_PRONOUN = "(?:it|this|that|these|those|they|such|either)"
-_REFERS = re.compile(
-    rf"(?i)^(?:and )?{_ASKING_WORD} {_PRONOUN}\b|\b{_VERB} {_PRONOUN}\b|\b(?:its|their)\b(?! own)"
-    r"|\b(?:it|this|that|these|those|them|so|same)\W*$"
-)
-_NEXT = re.compile(
-    rf"(?i)[,;]? (?=(?:and|or|but|&|plus) (?:also |then |if so,? |that is,? ){{0,2}}{_PREPOSITION}"
-    rf"(?:{_ASKING_WORD}|if|{_VERB})\b)"
-    rf"|[,;] (?=(?:then |if so,? |that is,? )?{_PREPOSITION}"
-    rf"(?:{_ASKING_WORD}|if|{_VERB} (?:i|we|you|the|a|an|each|every|any))\b)"
-)
-_SUBORDINATE = re.compile(
-    rf"(?i)(?:and |but |so |or )?(?:if|while|since|as|because|in case|once|(?:when|where)(?! {_VERB}| exactly))\b"
-)
-
-
-def _asks(sentence: str) -> bool:
-    ends = sentence.rstrip("\"')],; ").endswith("?")
-    return ends or begins_as_question(sentence)
-
-
-def begins_as_question(text: str) -> bool:
-    """Return True if a text begins like a question or like a request to clarify something."""
-    return bool(_BEGINS.match(text) or _REQUESTS.match(text) or _EMBEDS.search(text))
-
-
-def _clauses(sentence: str) -> list[str]:
-    """Split a sentence before the clauses that may be questions of their own.
-
-    >>> _clauses("When does late begin, and what is a premium trip?")
-    ['When does late begin,', 'and what is a premium trip?']
-    """
-    starts = [0, *(one.end() for one in _NEXT.finditer(sentence))]
-    ends = [*starts[1:], len(sentence)]
-    return [sentence[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-
-
 def _prose(message: str) -> list[Piece]:
     """Return the questions, each with the statements before it, and the last also with those after it."""
     found: list[Piece] = []
@@ -265,36 +214,33 @@ def _prose(message: str) -> list[Piece]:
     return found
 
 
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip("\"')],; ").endswith("?") or begins_as_question(sentence)
+
+
 def _questions_in(sentence: str, before: Sequence[str], is_first: bool) -> Iterable[Piece]:
     """Yield the questions in one sentence. A subordinate clause belongs to the question after it."""
-    clauses = _clauses(sentence)
-    in_series = len(clauses) > 2 and _ALSO.match(clauses[-1]) is not None
-    begun, is_clause = "", False
-    for number, clause in enumerate(clauses):
-        asked = f"{begun} {clause}".strip()
-        waits = _SUBORDINATE.match(clause) or not begins_as_question(clause)
-        if waits and number < len(clauses) - 1:
-            begun = asked
+    clauses = clauses_of(sentence)
+    in_series = len(clauses) > 2 and is_added(clauses[-1])
+    offers = goes_on(clauses[-1])
+    begun, is_clause, explains = list[str](), False, False
+    for number, clause in enumerate(clauses, start=1):
+        begun.append(clause)
+        if number < len(clauses) and (is_subordinate(clause) or not begins_as_question(clause)):
             continue
+        added, alone = is_added(begun[0]), begun == [clause]
+        continues = goes_on(begun[0]) and not (added and alone and is_subordinate(clause))
+        if is_clause:
+            continues = continues or explains or (offers and not added)
         yield Piece(
-            " ".join([*before, asked]),
-            goes_on=not (is_first and not is_clause) and _GOES_ON.match(asked) is not None,
-            refers=not begun and _REFERS.search(clause) is not None,
+            " ".join([*before, *begun]),
+            goes_on=continues and (is_clause or not is_first),
+            refers=alone and refers(clause),
             is_clause=is_clause,
-            stands=(in_series or _ALSO.match(asked) is not None) and not _is_elliptical(clause),
+            stands=not is_elliptical(clause)
+            and (added or (in_series if is_clause else asks_for_more(clause))),
         )
-        begun, is_clause, before = "", True, ()
-
-
-_ALSO = re.compile(r"(?i)(?:and|&|plus|but)\b")
-
-
-def _is_elliptical(clause: str) -> bool:
-    """Return whether a clause such as "and in what direction?" needs the words of the clause before it."""
-    return len(clause.split()) < _SHORTEST and not re.search(rf"(?i)\b(?:{_VERB}|counts?|means?)\b", clause)
-
-
-_SHORTEST = 6
+        begun, is_clause, explains, before = [], True, clause.endswith(":"), ()
 
 
 _ANNOUNCED = re.compile(
@@ -304,13 +250,10 @@ _ANNOUNCED = re.compile(
 )
 
 
-_NEVER_FRAMING = ("what ", "which ", "how ", "when ")
-
-
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
     said = clean(sentence)
-    if said.startswith(_NEVER_FRAMING):
+    if said.startswith(("what ", "which ", "how ", "when ")):
         return False
     if _ANNOUNCED.search(said):
         return True

@@ -8,8 +8,9 @@ from functools import reduce
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
+from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
+from birdenv.users.understanding._message import Piece, pieces_of
 from birdenv.users.understanding._question import Question, called, take_apart
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
@@ -63,9 +64,9 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
-    if len(parts) > 1 and all(one.is_clause for one in pieces[1:]):
-        if not any(part.choice and part.choice.tells for part in parts):
-            parts = [_understood(brief, message, weights)]
+    is_sentence = all(one.is_clause for one in pieces[1:])
+    if is_sentence and not any(part.choice and part.choice.tells for part in parts):
+        parts = [_understood(brief, message, weights)]
     return [one for part in parts for one in _named(brief, part)]
 
 
@@ -78,16 +79,28 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
     choice, earlier = part.choice, before.choice
     if choice is None or earlier is None or choice is NEVER:
         return False
-    if piece.goes_on or (choice.tells and choice.target == earlier.target and choice.target):
+    same = choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer)
+    if piece.goes_on or same:
         return True
     said, own = _telling(before.text), _telling(piece.text)
     fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
     if fragment and not own.isdisjoint(said):
         return True  # "Which loaves count? The best loaves only?"
+    if piece.is_clause and not earlier.tells and is_elliptical(before.text):
+        return True  # "What income, and what age, make a customer attractive?"
+    if earlier.call == "unanswerable" and piece.refers:
+        return True
     if choice.tells:
-        return piece.refers and choice.share < SURE
-    return piece.refers or (piece.is_clause and (not piece.stands or own <= said))
+        weak = piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
+        return weak or (piece.is_clause and not piece.stands and not earlier.tells)
+    return piece.refers or (piece.is_clause and (not piece.stands or own <= said | _BOUNDS))
 
+
+_LIKELY = 0.6
+"""A question that refers to the one before it stands alone if its choice is more probable than this."""
+
+_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line sufficient suffice".split()))
+"""A clause with no other words ("and where do I draw the line?") is about the question before it."""
 
 _FRAGMENT = 5
 """A sentence with fewer words that begins like no question belongs to the question whose words it repeats."""
