@@ -9,9 +9,11 @@ _FILLERS = (
     r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
     r"[\s,:-]+){0,4}"
 )
+_PREPOSITION = (
+    r"(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between|into)"
+)
 _ASKING_WORD = (
-    r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since) (?!which case))?"
-    r"(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
+    rf"(?:{_PREPOSITION} (?!which case))?(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
 )
 _VERB = (
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|might|must|will|would|has|have|had)(?:n't)?\b"
@@ -83,8 +85,8 @@ def is_subordinate(clause: str) -> bool:
 
 _GOES_ON = re.compile(
     r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
-    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe|right|correct"
-    r"|just (?:tell|give|show|say))\b"
+    r"|like|if (?:so|not|yes|the latter|the former|possible|any|needed)|if (?:it|there)\b.*,"
+    r"|in other words|meaning|otherwise|perhaps|maybe|right|correct|just (?:tell|give|show|say))(?!\w)"
 )
 
 

@@ -135,7 +135,7 @@ def _series(message: str) -> list[Piece]:
     if len(lead) > _LONGEST_LEAD or _SENTENCE_ENDS.search(rest):
         return []
     items = rest.split("; ") if "; " in rest else clauses_of(rest)
-    if len(items) < 3 or not all(map(begins_as_question, items)):
+    if len(items) < 3 or not all(map(begins_as_question, items)) or all(map(is_elliptical, items)):
         items = _COMMA.split(rest) if _DEFINES.search(lead) else []
         items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
     if len(items) < 3 or any(map(goes_on, items)):
@@ -181,6 +181,7 @@ def _offers_choices(lead: str, items: Sequence[str]) -> bool:
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
 _ABBREVIATED = (
     ("e.g.", "for example"),
+    ("E.g.", "For example"),
     ("i.e.", "that is"),
     (" vs.", " versus"),
     ("etc.", "etc"),
@@ -207,7 +208,7 @@ def _prose(message: str) -> list[Piece]:
         if not _asks(sentence):
             waiting.append(sentence)
         elif not _is_framing(sentence):
-            found += _questions_in(sentence, waiting, is_first=not found)
+            found += _questions_in(sentence, waiting, goes_on(sentence) and bool(found))
             waiting = []
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
@@ -218,29 +219,36 @@ def _asks(sentence: str) -> bool:
     return sentence.rstrip("\"')],; ").endswith("?") or begins_as_question(sentence)
 
 
-def _questions_in(sentence: str, before: Sequence[str], is_first: bool) -> Iterable[Piece]:
-    """Yield the questions in one sentence. A subordinate clause belongs to the question after it."""
+def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list[Piece]:
+    """Return the questions in one sentence, the first with the statements before it.
+
+    A subordinate clause belongs to the question after it. An alternative and an explanation belong to the
+    question before it.
+    """
     clauses = clauses_of(sentence)
     in_series = len(clauses) > 2 and is_added(clauses[-1])
     offers = goes_on(clauses[-1])
-    begun, is_clause, explains = list[str](), False, False
+    found, begun = list[Piece](), list[str]()
     for number, clause in enumerate(clauses, start=1):
         begun.append(clause)
         if number < len(clauses) and (is_subordinate(clause) or not begins_as_question(clause)):
             continue
-        added, alone = is_added(begun[0]), begun == [clause]
-        continues = goes_on(begun[0]) and not (added and alone and is_subordinate(clause))
-        if is_clause:
-            continues = continues or explains or (offers and not added)
-        yield Piece(
-            " ".join([*before, *begun]),
-            goes_on=continues and (is_clause or not is_first),
-            refers=alone and refers(clause),
-            is_clause=is_clause,
-            stands=not is_elliptical(clause)
-            and (added or (in_series if is_clause else asks_for_more(clause))),
-        )
-        begun, is_clause, explains, before = [], True, clause.endswith(":"), ()
+        added = is_added(begun[0])
+        if found and (goes_on(begun[0]) or found[-1].text.endswith(":") or (offers and not added)):
+            found[-1] = replace(found[-1], text=" ".join([found[-1].text, *begun]))
+        else:
+            opens = added or (in_series if found else asks_for_more(clause))
+            found.append(
+                Piece(
+                    " ".join([*(() if found else before), *begun]),
+                    goes_on=continues and not found,
+                    refers=begun == [clause] and refers(clause),
+                    is_clause=bool(found),
+                    stands=opens and not is_elliptical(clause),
+                )
+            )
+        begun = []
+    return found
 
 
 _ANNOUNCED = re.compile(

@@ -61,11 +61,11 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
         part = _understood(brief, piece.text, weights)
         if parts and _belongs(piece, part, parts[-1]):
-            parts[-1] = _joined(brief, parts[-1], part, weights)
+            parts[-1] = _joined(brief, parts[-1], part, weights, piece.is_clause)
         else:
             parts.append(part)
     is_sentence = all(one.is_clause for one in pieces[1:])
-    if is_sentence and not any(part.choice and part.choice.tells for part in parts):
+    if len(parts) > 1 and is_sentence and not any(part.choice and part.choice.tells for part in parts):
         parts = [_understood(brief, message, weights)]
     return [one for part in parts for one in _named(brief, part)]
 
@@ -77,8 +77,10 @@ _MOST_LOOKED_AT = 12
 def _belongs(piece: Piece, part: Part, before: Part) -> bool:
     """Return whether a sentence or a clause, understood as `part`, continues the question before it."""
     choice, earlier = part.choice, before.choice
-    if choice is None or earlier is None or choice is NEVER:
+    if choice is None or earlier is None:
         return False
+    if choice is NEVER:
+        return piece.is_clause and is_elliptical(piece.text)
     same = choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer)
     if piece.goes_on or same:
         return True
@@ -88,7 +90,7 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return True  # "Which loaves count? The best loaves only?"
     if piece.is_clause and not earlier.tells and is_elliptical(before.text):
         return True  # "What income, and what age, make a customer attractive?"
-    if earlier.call == "unanswerable" and piece.refers:
+    if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
         return True
     if choice.tells:
         weak = piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
@@ -110,8 +112,10 @@ def _telling(text: str) -> set[str]:
     return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
 
 
-def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it, with the most probable choice.
+def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None, in_sentence: bool) -> Part:
+    """Return a question joined with the clause or the sentence that continues it.
+
+    If both are clauses of one sentence, they are understood together.
 
     If neither is answered by itself, both together are not answered either: each may be a guess. If the
     answers only say that there is no preference, both together tell nothing more.
@@ -119,6 +123,8 @@ def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) ->
     both = _understood(brief, f"{before.text} {after.text}", weights)
     choices = [part.choice for part in (before, after, both) if part.choice]
     telling = [choice for choice in choices[:2] if choice.tells]
+    if in_sentence and choices[-1].call != "unclear":
+        return both
     if not telling:
         return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
     if not any(choice.target for choice in telling):
@@ -133,16 +139,18 @@ def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
 
 
 def _named(brief: Brief, part: Part) -> list[Part]:
-    """Return the questions for X and Y in "what do you mean by X and Y?"; otherwise the part itself."""
+    """Return the questions for X and Y in "what do you mean by X and Y?", or the part itself."""
     choice, asked = part.choice, part.asked
     if choice is None or asked is None or not choice.tells or choice is NEVER or " and " not in part.text:
         return [part]
     named = named_points(brief, asked)
-    if len(named) != 2:
-        return [part]
-    one, other = (re.escape(clean(choice.target)) for choice in named)
-    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
-    return [Part(one.target, one) for one in named] if re.search(pair, asked.text) else [part]
+    terms = (re.escape(clean(choice.target)) for choice in named)
+    listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
+    return (
+        [Part(one.target, one) for one in named]
+        if len(named) > 1 and re.search(listed, asked.text)
+        else [part]
+    )
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
