@@ -52,11 +52,11 @@ def clauses_of(sentence: str) -> list[str]:
     """Split a sentence before the clauses that may be questions of their own.
 
     >>> clauses_of("When does late begin, and what is a premium trip?")
-    ['When does late begin,', 'and what is a premium trip?']
+    ['When does late begin', 'and what is a premium trip?']
     """
     starts = [0, *(one.end() for one in _NEXT.finditer(sentence))]
     ends = [*starts[1:], len(sentence)]
-    return [sentence[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    return [sentence[start:end].strip(" ,;") for start, end in zip(starts, ends, strict=True)]
 
 
 def asks_for_more(clause: str) -> bool:

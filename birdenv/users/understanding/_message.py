@@ -140,7 +140,7 @@ def _series(message: str) -> list[Piece]:
         items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
     if len(items) < 3 or any(map(goes_on, items)):
         return []
-    return [Piece(item, is_item=True) for item in items]
+    return [Piece(item.removeprefix("and "), is_item=True) for item in items]
 
 
 _LONGEST_LEAD = 100
@@ -228,10 +228,12 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
     clauses = clauses_of(sentence)
     in_series = len(clauses) > 2 and is_added(clauses[-1])
     offers = goes_on(clauses[-1])
+    fronted = is_elliptical(clauses[0]) and len(clauses) == 2 and not is_added(clauses[1])
     found, begun = list[Piece](), list[str]()
     for number, clause in enumerate(clauses, start=1):
         begun.append(clause)
-        if number < len(clauses) and (is_subordinate(clause) or not begins_as_question(clause)):
+        waits = fronted or is_subordinate(clause) or not begins_as_question(clause)
+        if waits and number < len(clauses):
             continue
         added = is_added(begun[0])
         if found and (goes_on(begun[0]) or found[-1].text.endswith(":") or (offers and not added)):

@@ -80,7 +80,7 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
     if choice is None or earlier is None:
         return False
     if choice is NEVER:
-        return piece.is_clause and is_elliptical(piece.text)
+        return piece.is_clause and not piece.stands
     same = choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer)
     if piece.goes_on or same:
         return True

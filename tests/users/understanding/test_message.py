@@ -66,7 +66,6 @@ def test_headings_and_examples_below_an_item_belong_to_it() -> None:
         "Could you help me? Which seats count?",
         "How many decimals, 1.5 or 1.55?",
         "To clarify: should I use days, should I use hours, or should I use weeks?",
-        "One thing I need to know: what is late, and when does it begin?",
     ],
 )
 def test_choices_and_statements_make_no_second_question(message: str) -> None:
