@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 _FILLERS = (
-    r"(?:(?:and|also|but|so|then|next|finally|lastly|additionally|furthermore|secondly|firstly|first|second"
+    r"(?:(?:and|&|also|but|so|then|next|finally|lastly|additionally|furthermore|secondly|firstly|first|second"
     r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
     r"[\s,:-]+){0,4}"
 )
-_PREPOSITION = (
-    r"(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between|into)"
-)
+_PREPOSITION = r"(?:(?:compared |relative )?(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between|into))"
 _ASKING_WORD = (
     rf"(?:{_PREPOSITION} (?!which case))?(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
 )
@@ -29,7 +27,7 @@ _REQUESTS = re.compile(
     r"|want to know|like to know|unsure|not sure|not clear|unclear)\b"
 )
 _EMBEDS = re.compile(
-    r"(?i)\b(?:(?:need|want|like|have) to know|tell me|let me know|unsure|not sure|not clear|unclear"
+    r"(?i)\b(?:(?:need|want|like|have) to know|(?:don't|not) know|tell me|let me know|unsure|not sure|not clear|unclear"
     rf"|wonder(?:ing)?) (?:{_ASKING_WORD}|if\b)|\b(?:do|did|would|should|shall|can) {_PERSON}\b"
 )
 
@@ -43,7 +41,7 @@ _SUBJECT = rf"(?:{_PERSON}|{_PRONOUN}|the|an?|there|each|every|all|any|only|my|y
 _NEXT = re.compile(
     rf"(?i), (?=(?:and|or|but|plus) (?:also |then )?(?:{_ASKING_WORD}|if\b|{_VERB}))"
     rf"|,? (?=(?:and|or|but|plus|&) (?:also |then |if so,? |that is,? ){{0,2}}"
-    rf"(?:{_ASKING_WORD}|(?:do|does|did)\b|{_VERB} {_SUBJECT}))"
+    rf"(?:{_ASKING_WORD}|(?:if|do|does|did|i|tell|please)\b|{_VERB} {_SUBJECT}))"
     rf"|[,;:] (?=(?:then |if so,? |that is,? )?(?:{_ASKING_WORD}|if\b|{_VERB} {_SUBJECT}))"
 )
 

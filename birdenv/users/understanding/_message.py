@@ -136,7 +136,7 @@ def _series(message: str) -> list[Piece]:
         return []
     items = rest.split("; ") if "; " in rest else clauses_of(rest)
     if len(items) < 3 or not all(map(begins_as_question, items)) or all(map(is_elliptical, items)):
-        items = _COMMA.split(rest) if _DEFINES.search(lead) else []
+        items = _COMMA.split(rest) if _DEFINES.search(message) and not _CHOOSES.search(lead.lower()) else []
         items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
     if len(items) < 3 or any(map(goes_on, items)):
         return []
@@ -236,7 +236,10 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
         if waits and number < len(clauses):
             continue
         added = is_added(begun[0])
-        if found and (goes_on(begun[0]) or found[-1].text.endswith(":") or (offers and not added)):
+        asks = any(map(begins_as_question, begun)) or is_subordinate(clause)
+        if found and (
+            not asks or goes_on(begun[0]) or found[-1].text.endswith(":") or (offers and not added)
+        ):
             found[-1] = replace(found[-1], text=" ".join([found[-1].text, *begun]))
         else:
             opens = added or (in_series if found else asks_for_more(clause))

@@ -94,6 +94,7 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return True
     if choice.tells:
         weak = piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
+        weak = weak or (piece.is_clause and is_elliptical(piece.text) and choice.share < SURE)
         return weak or (piece.is_clause and not piece.stands and not earlier.tells)
     return piece.refers or (piece.is_clause and (not piece.stands or own <= said | _BOUNDS))
 
@@ -101,7 +102,7 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
 _LIKELY = 0.6
 """A question that refers to the one before it stands alone if its choice is more probable than this."""
 
-_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line sufficient suffice".split()))
+_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line other sufficient suffice".split()))
 """A clause with no other words ("and where do I draw the line?") is about the question before it."""
 
 _FRAGMENT = 5
