@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from birdenv.users.understanding._grammar import (
-    asks_for_more,
+    ADDED,
+    GOES_ON,
+    OPENS,
+    REFERS,
+    SUBORDINATE,
     begins_as_question,
     clauses_of,
-    goes_on,
-    is_added,
     is_elliptical,
-    is_subordinate,
-    refers,
 )
 from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
@@ -138,7 +138,7 @@ def _series(message: str) -> list[Piece]:
     if len(items) < 3 or not all(map(begins_as_question, items)) or all(map(is_elliptical, items)):
         items = _COMMA.split(rest) if _DEFINES.search(message) and not _CHOOSES.search(lead.lower()) else []
         items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
-    if len(items) < 3 or any(map(goes_on, items)):
+    if len(items) < 3 or any(map(GOES_ON.match, items)):
         return []
     return [Piece(item.removeprefix("and "), is_item=True) for item in items]
 
@@ -208,7 +208,7 @@ def _prose(message: str) -> list[Piece]:
         if not _asks(sentence):
             waiting.append(sentence)
         elif not _is_framing(sentence):
-            found += _questions_in(sentence, waiting, goes_on(sentence) and bool(found))
+            found += _questions_in(sentence, waiting, bool(found) and GOES_ON.match(sentence) is not None)
             waiting = []
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
@@ -222,38 +222,35 @@ def _asks(sentence: str) -> bool:
 def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list[Piece]:
     """Return the questions in one sentence, the first with the statements before it.
 
-    A subordinate clause belongs to the question after it. An alternative and an explanation belong to the
-    question before it.
+    A subordinate clause belongs to the question after it; an alternative, an explanation or a statement
+    belongs to the question before it.
     """
     clauses = clauses_of(sentence)
-    in_series = len(clauses) > 2 and is_added(clauses[-1])
-    offers = goes_on(clauses[-1])
-    fronted = is_elliptical(clauses[0]) and len(clauses) == 2 and not is_added(clauses[1])
-    found, begun = list[Piece](), list[str]()
+    in_series = len(clauses) > 2 and ADDED.match(clauses[-1]) is not None
+    offers = GOES_ON.match(clauses[-1]) is not None
+    found, begun = list[list[str]](), list[str]()
     for number, clause in enumerate(clauses, start=1):
         begun.append(clause)
-        waits = fronted or is_subordinate(clause) or not begins_as_question(clause)
-        if waits and number < len(clauses):
+        asks = begins_as_question(clause) and not SUBORDINATE.match(clause)
+        if not asks and number < len(clauses):
             continue
-        added = is_added(begun[0])
-        asks = any(map(begins_as_question, begun)) or is_subordinate(clause)
-        if found and (
-            not asks or goes_on(begun[0]) or found[-1].text.endswith(":") or (offers and not added)
-        ):
-            found[-1] = replace(found[-1], text=" ".join([found[-1].text, *begun]))
+        belongs = GOES_ON.match(begun[0]) or (offers and not ADDED.match(begun[0]))
+        if found and (belongs or found[-1][-1].endswith(":") or not begins_as_question(begun[-1])):
+            found[-1] += begun
         else:
-            opens = added or (in_series if found else asks_for_more(clause))
-            found.append(
-                Piece(
-                    " ".join([*(() if found else before), *begun]),
-                    goes_on=continues and not found,
-                    refers=begun == [clause] and refers(clause),
-                    is_clause=bool(found),
-                    stands=opens and not is_elliptical(clause),
-                )
-            )
+            found.append(begun)
         begun = []
-    return found
+    return [
+        Piece(
+            " ".join([*(() if number else before), *group]),
+            goes_on=continues and not number,
+            refers=begins_as_question(group[0]) and REFERS.search(group[0]) is not None,
+            is_clause=number > 0,
+            stands=not is_elliptical(" ".join(group))
+            and bool((number and in_series) or (ADDED if number else OPENS).match(group[0])),
+        )
+        for number, group in enumerate(found)
+    ]
 
 
 _ANNOUNCED = re.compile(
