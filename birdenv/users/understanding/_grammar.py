@@ -39,11 +39,8 @@ _NEXT = re.compile(
     rf"|[,;:] (?=(?:then |if so,? |that is,? )?(?:{_ASKING_WORD}|if\b|{_VERB} {_SUBJECT}))"
 )
 
-OPENS = re.compile(rf"(?i)(?:and|plus|but|also|then|next|finally|second)\b|&|{_ASKING_WORD}")
-"""Begins a sentence that asks something new, and not only for a yes to the question before it."""
-
-ADDED = re.compile(r"(?i)(?:and|plus|but|also|then)\b|&")
-"""Begins a clause that is added to another one."""
+ADDED = re.compile(r"(?i)(?:and|plus|but|also|then|finally)\b|&")
+"""Begins a clause or a sentence that is added to another one."""
 
 SUBORDINATE = re.compile(
     r"(?i)(?:and |but |so |or )?(?:if|while|since|as|because|in case|once"

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from birdenv.users.understanding._grammar import (
     ADDED,
     GOES_ON,
-    OPENS,
     REFERS,
     SUBORDINATE,
     begins_as_question,
@@ -247,7 +246,7 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
             refers=begins_as_question(group[0]) and REFERS.search(group[0]) is not None,
             is_clause=number > 0,
             stands=not is_elliptical(" ".join(group))
-            and bool((number and in_series) or (ADDED if number else OPENS).match(group[0])),
+            and (ADDED.match(group[0]) is not None or (number > 0 and in_series)),
         )
         for number, group in enumerate(found)
     ]

@@ -8,7 +8,7 @@ from functools import reduce
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
-from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
+from birdenv.users.understanding._grammar import is_elliptical
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, pieces_of
 from birdenv.users.understanding._question import Question, called, take_apart
@@ -81,22 +81,21 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return False
     if choice is NEVER:
         return piece.is_clause and not piece.stands
-    same = choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer)
-    if piece.goes_on or same:
+    if piece.goes_on:
         return True
-    said, own = _telling(before.text), _telling(piece.text)
-    fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
-    if fragment and not own.isdisjoint(said):
-        return True  # "Which loaves count? The best loaves only?"
+    if choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer):
+        return True
     if piece.is_clause and not earlier.tells and is_elliptical(before.text):
         return True  # "What income, and what age, make a customer attractive?"
     if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
         return True
+    if choice.tells and piece.is_clause and is_elliptical(piece.text):
+        return choice.share < SURE
     if choice.tells:
-        weak = piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
-        weak = weak or (piece.is_clause and is_elliptical(piece.text) and choice.share < SURE)
-        return weak or (piece.is_clause and not piece.stands and not earlier.tells)
-    return piece.refers or (piece.is_clause and (not piece.stands or own <= said | _BOUNDS))
+        return piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
+    if not piece.is_clause:
+        return piece.refers
+    return piece.refers or not piece.stands or _telling(piece.text) <= _telling(before.text) | _BOUNDS
 
 
 _LIKELY = 0.6
@@ -104,9 +103,6 @@ _LIKELY = 0.6
 
 _BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line other sufficient suffice".split()))
 """A clause with no other words ("and where do I draw the line?") is about the question before it."""
-
-_FRAGMENT = 5
-"""A sentence with fewer words that begins like no question belongs to the question whose words it repeats."""
 
 
 def _telling(text: str) -> set[str]:
@@ -116,10 +112,9 @@ def _telling(text: str) -> set[str]:
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None, in_sentence: bool) -> Part:
     """Return a question joined with the clause or the sentence that continues it.
 
-    If both are clauses of one sentence, they are understood together.
-
-    If neither is answered by itself, both together are not answered either: each may be a guess. If the
-    answers only say that there is no preference, both together tell nothing more.
+    Clauses of one sentence are understood together; otherwise the most probable choice is made. If neither is
+    answered by itself, both together are not answered either: each may be a guess. If the answers only say
+    that there is no preference, both together tell nothing more.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
     choices = [part.choice for part in (before, after, both) if part.choice]
