@@ -78,7 +78,7 @@ def clauses_of(sentence: str) -> list[str]:
     return [sentence[start:end].strip(" ,;") for start, end in zip(starts, ends, strict=True)]
 
 
-_HAS_VERB = re.compile(rf"(?i)\b(?:{_VERB}|counts?\b|means?\b)")
+_HAS_VERB = re.compile(rf"(?i)\b(?:{_VERB}|counts?\b|means?\b|how to\b|what to\b)")
 
 
 def is_elliptical(clause: str) -> bool:

@@ -230,7 +230,8 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
     found, begun = list[list[str]](), list[str]()
     for number, clause in enumerate(clauses, start=1):
         begun.append(clause)
-        asks = begins_as_question(clause) and not SUBORDINATE.match(clause)
+        is_listed = in_series and number > 1 and clause.startswith(("when", "where"))
+        asks = begins_as_question(clause) and (is_listed or not SUBORDINATE.match(clause))
         if not asks and number < len(clauses):
             continue
         belongs = GOES_ON.match(begun[0]) or (offers and not ADDED.match(begun[0]))
