@@ -56,8 +56,9 @@ GOES_ON = re.compile(
 """Begins a clause or a sentence that only continues a question ("Or is it ..?")."""
 
 REFERS = re.compile(
-    rf"(?i)^(?:and )?{_ASKING_WORD} {_PRONOUN}\b|\b{_VERB} {_PRONOUN}\b|(?<!on )\b(?:its|their)\b"
-    r"|\b(?:else|of (?:it|them|these|those))\b|\b(?:it|this|that|these|those|them|each|so|same)\W*$"
+    rf"(?i)^(?:and )?{_ASKING_WORD} {_PRONOUN}\b|\b{_VERB} {_PRONOUN}\b(?! (?:take|matter))"
+    r"|(?<!on )\b(?:its|their)\b|\belse\b|\bof (?:it|them|these|those)\b"
+    r"|\b(?:it|this|that|these|those|them|each|so|same)\W*$"
 )
 """Occurs in a question about something said earlier ("How is it computed?")."""
 

@@ -1,8 +1,8 @@
 """Split a message into the questions that it asks.
 
 A message is either a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose in which
-some sentences are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is a single
-question, and statements before or after a question belong to it. The time needed grows linearly with the
+some sentences and clauses are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is
+a single question, and statements before or after a question belong to it. The time needed grows linearly with the
 length of the text.
 """
 
@@ -235,7 +235,7 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
         if not asks and number < len(clauses):
             continue
         belongs = GOES_ON.match(begun[0]) or (offers and not ADDED.match(begun[0]))
-        if found and (belongs or found[-1][-1].endswith(":") or not begins_as_question(begun[-1])):
+        if found and (belongs or found[-1][-1].endswith(":") or not (asks or SUBORDINATE.match(begun[0]))):
             found[-1] += begun
         else:
             found.append(begun)
