@@ -87,4 +87,4 @@ def is_elliptical(clause: str) -> bool:
     return len(clause.split()) < _SHORTEST and _HAS_VERB.search(clause) is None
 
 
-_SHORTEST = 6
+_SHORTEST = 5

@@ -2,8 +2,8 @@
 
 A message is either a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose in which
 some sentences and clauses are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is
-a single question, and statements before or after a question belong to it. The time needed grows linearly with the
-length of the text.
+a single question, and statements before or after a question belong to it. The time needed grows linearly with
+the length of the text.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import reduce
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
-from birdenv.users.understanding._grammar import is_elliptical
+from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import Piece, pieces_of
 from birdenv.users.understanding._question import Question, called, take_apart
@@ -81,10 +81,18 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return False
     if choice is NEVER:
         return piece.is_clause and not piece.stands
-    if piece.goes_on:
+    if piece.goes_on or (piece.is_clause and piece.refers and not piece.stands):
         return True
     if choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer):
         return True
+    said, own = _telling(before.text), _telling(piece.text)
+    if (
+        not piece.is_clause
+        and is_elliptical(piece.text)
+        and not begins_as_question(piece.text)
+        and not own.isdisjoint(said)
+    ):
+        return True  # "Which loaves count? The best loaves only?"
     if piece.is_clause and not earlier.tells and is_elliptical(before.text):
         return True  # "What income, and what age, make a customer attractive?"
     if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
@@ -95,7 +103,7 @@ def _belongs(piece: Piece, part: Part, before: Part) -> bool:
         return piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
     if not piece.is_clause:
         return piece.refers
-    return piece.refers or not piece.stands or _telling(piece.text) <= _telling(before.text) | _BOUNDS
+    return piece.refers or not piece.stands or own <= said | _BOUNDS
 
 
 _LIKELY = 0.6
