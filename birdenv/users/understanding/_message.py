@@ -226,6 +226,7 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
     """
     clauses = clauses_of(sentence)
     in_series = len(clauses) > 2 and ADDED.match(clauses[-1]) is not None
+    offers = GOES_ON.match(clauses[-1]) is not None
     found, begun = list[list[str]](), list[str]()
     for number, clause in enumerate(clauses, start=1):
         begun.append(clause)
@@ -233,8 +234,8 @@ def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list
         asks = begins_as_question(clause) and (is_listed or not SUBORDINATE.match(clause))
         if not asks and number < len(clauses):
             continue
-        belongs = GOES_ON.match(begun[0]) or (found and found[-1][-1].endswith(":"))
-        if found and (belongs or not (asks or SUBORDINATE.match(begun[0]))):
+        belongs = GOES_ON.match(begun[0]) or (offers and not ADDED.match(begun[0]))
+        if found and (belongs or found[-1][-1].endswith(":") or not (asks or SUBORDINATE.match(begun[0]))):
             found[-1] += begun
         else:
             found.append(begun)
