@@ -1,9 +1,9 @@
 """Split a message into the questions that it asks.
 
 A message is either a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose in which
-some sentences are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is a single
-question, and statements before or after a question belong to it. The time needed grows linearly with the
-length of the text.
+some sentences and clauses are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is
+a single question, and statements before or after a question belong to it. The time needed grows linearly with
+the length of the text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.users.understanding._question import questions_in
+from birdenv.users.understanding._grammar import (
+    ADDED,
+    GOES_ON,
+    REFERS,
+    SUBORDINATE,
+    begins_as_question,
+    clauses_of,
+    is_elliptical,
+)
 from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
 
 
@@ -24,13 +32,17 @@ class Piece:
         text: the question, with the sentences that belong to it.
         is_item: True if the question stands in a list, or before one.
         goes_on: True if the text only continues the previous question ("Or is it ..?").
-        refers: True if the question refers to something said earlier, or names nothing itself.
+        refers: True if the question is about something said earlier ("How is it computed?").
+        is_clause: True if the text is a later clause of a sentence.
+        stands: True if the text has the form of a whole question.
     """
 
     text: str
     is_item: bool = False
     goes_on: bool = False
     refers: bool = False
+    is_clause: bool = False
+    stands: bool = True
 
 
 def pieces_of(message: str) -> list[Piece]:
@@ -45,8 +57,9 @@ def pieces_of(message: str) -> list[Piece]:
         "\n" not in message
         and message.find("?", 0, len(message.rstrip()) - 1) < 0
         and not _MARKED.search(message)
+        and len(clauses_of(message)) == 1
     ):
-        return [Piece(message)]  # the usual case, one sentence
+        return [Piece(message)]  # the usual case, one clause
     found = _listed(message) or _series(message) or _prose(message)
     return found if len(found) > 1 else [Piece(message)]
 
@@ -118,14 +131,22 @@ def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
 def _series(message: str) -> list[Piece]:
     """Return the items in a sentence such as "I need to know: what A is, how B works, and when C ends"."""
     lead, _, rest = message.partition(": ")
-    if len(lead) > _LONGEST_LEAD or not _INTRODUCES.search(lead.lower()) or _GOES_ON_OR_OFFERS.search(rest):
+    if len(lead) > _LONGEST_LEAD or _SENTENCE_ENDS.search(rest):
         return []
-    items = rest.split("; ") if "; " in rest else questions_in(rest)
-    return [Piece(item, is_item=True) for item in items] if len(items) > 2 else []
+    items = rest.split("; ") if "; " in rest else clauses_of(rest)
+    if len(items) < 3 or not all(map(begins_as_question, items)) or all(map(is_elliptical, items)):
+        items = _COMMA.split(rest) if _DEFINES.search(message) and not _CHOOSES.search(lead.lower()) else []
+        items = items if all(begins_as_question(item) or _NAMES.match(item) for item in items) else []
+    if len(items) < 3 or any(map(GOES_ON.match, items)):
+        return []
+    return [Piece(item.removeprefix("and "), is_item=True) for item in items]
 
 
 _LONGEST_LEAD = 100
-_GOES_ON_OR_OFFERS = re.compile(r"[.?!]\s+\S|\bor\b")
+_SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")
+_COMMA = re.compile(r",(?: and)? ")
+_DEFINES = re.compile(r"(?i)\b(?:clarif|defin|expla|mean|know|terms|questions|points|things)")
+_NAMES = re.compile(r"(?i)(?:the|your|an?) (?:\S+ ?){1,6}$|[\"'“‘]")
 
 
 def _last_item(text: str, own_line: bool) -> str:
@@ -152,13 +173,14 @@ _INTRODUCES = re.compile(
 
 def _offers_choices(lead: str, items: Sequence[str]) -> bool:
     """Return whether items are choices for one question, not questions of their own."""
-    asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
+    asking = sum(item.endswith("?") or begins_as_question(item) for item in items)
     return 2 * asking <= len(items) and _CHOOSES.search(lead.lower()) is not None
 
 
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
 _ABBREVIATED = (
     ("e.g.", "for example"),
+    ("E.g.", "For example"),
     ("i.e.", "that is"),
     (" vs.", " versus"),
     ("etc.", "etc"),
@@ -174,42 +196,6 @@ def _sentences(text: str) -> list[str]:
     return [one for one in found if one.strip(" .?!;,'\")")]
 
 
-_FILLERS = (
-    r"(?:(?:and|also|but|so|then|next|finally|lastly|additionally|furthermore|secondly|firstly|first|second"
-    r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
-    r"[\s,:-]+){0,4}"
-)
-_BEGINS = re.compile(
-    rf"(?i){_FILLERS}(?:what|which|how|when(?! (?:you|i|we)\b)|who|whom|whose|where|whether|why|is|are|was"
-    r"|were|do|does|did|should|shall|can|could|may|must|will|would|has|have)\b"
-)
-_REQUESTS = re.compile(
-    rf"(?i){_FILLERS}(?:(?:can|could|would|will) you )?(?:please )?(?:also )?(?:clarify|confirm|specify"
-    r"|explain|define|tell me|let me know|describe|advise|give me|print|show me|list|write|provide)\b"
-    rf"|{_FILLERS}i(?:'d| would|'m| am)? (?:also |still |further )?(?:wonder(?:ing)?|need to know"
-    r"|want to know|like to know|unsure|not sure|not clear|unclear)\b"
-)
-_GOES_ON = re.compile(
-    r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
-    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe|right|correct"
-    r"|just (?:tell|give|show|say))\b"
-)
-_REFERS = re.compile(
-    r"(?i)\b(?:it|its|that|this|these|those|they|them|such|same|either|one)\b|^(?:is|are) there\b"
-    r"|^(?:by|with) (?:what|which)\b"
-)
-
-
-def _asks(sentence: str) -> bool:
-    ends = sentence.rstrip("\"')],; ").endswith("?")
-    return ends or begins_as_question(sentence)
-
-
-def begins_as_question(text: str) -> bool:
-    """Return True if a text begins like a question or like a request to clarify something."""
-    return bool(_BEGINS.match(text) or _REQUESTS.match(text))
-
-
 def _prose(message: str) -> list[Piece]:
     """Return the questions, each with the statements before it, and the last also with those after it."""
     found: list[Piece] = []
@@ -220,16 +206,51 @@ def _prose(message: str) -> list[Piece]:
             sentence = rest
         if not _asks(sentence):
             waiting.append(sentence)
-        elif _is_framing(sentence):
-            continue
-        else:
-            goes_on = bool(found) and _GOES_ON.match(sentence) is not None
-            refers = _REFERS.search(sentence) is not None
-            found.append(Piece(" ".join([*waiting, sentence]), goes_on=goes_on, refers=refers))
+        elif not _is_framing(sentence):
+            found += _questions_in(sentence, waiting, bool(found) and GOES_ON.match(sentence) is not None)
             waiting = []
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
     return found
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip("\"')],; ").endswith("?") or begins_as_question(sentence)
+
+
+def _questions_in(sentence: str, before: Sequence[str], continues: bool) -> list[Piece]:
+    """Return the questions in one sentence, the first with the statements before it.
+
+    A subordinate clause belongs to the question after it; an alternative, an explanation or a statement
+    belongs to the question before it.
+    """
+    clauses = clauses_of(sentence)
+    in_series = len(clauses) > 2 and ADDED.match(clauses[-1]) is not None
+    offers = GOES_ON.match(clauses[-1]) is not None
+    found, begun = list[list[str]](), list[str]()
+    for number, clause in enumerate(clauses, start=1):
+        begun.append(clause)
+        is_listed = in_series and number > 1 and clause.startswith(("when", "where"))
+        asks = begins_as_question(clause) and (is_listed or not SUBORDINATE.match(clause))
+        if not asks and number < len(clauses):
+            continue
+        belongs = GOES_ON.match(begun[0]) or (offers and not ADDED.match(begun[0]))
+        if found and (belongs or found[-1][-1].endswith(":") or not (asks or SUBORDINATE.match(begun[0]))):
+            found[-1] += begun
+        else:
+            found.append(begun)
+        begun = []
+    return [
+        Piece(
+            " ".join([*(() if number else before), *group]),
+            goes_on=continues and not number,
+            refers=begins_as_question(group[0]) and REFERS.search(group[0]) is not None,
+            is_clause=number > 0,
+            stands=not is_elliptical(" ".join(group))
+            and (ADDED.match(group[0]) is not None or (number > 0 and in_series)),
+        )
+        for number, group in enumerate(found)
+    ]
 
 
 _ANNOUNCED = re.compile(
@@ -242,6 +263,8 @@ _ANNOUNCED = re.compile(
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
     said = clean(sentence)
+    if said.startswith(("what ", "which ", "how ", "when ")):
+        return False
     if _ANNOUNCED.search(said):
         return True
     telling = map(stem, content_words(words(said)))

@@ -8,9 +8,10 @@ from functools import reduce
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
+from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
-from birdenv.users.understanding._question import Question, called, questions_in, take_apart
+from birdenv.users.understanding._message import Piece, pieces_of
+from birdenv.users.understanding._question import Question, called, take_apart
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
@@ -51,21 +52,22 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
     The choices for later questions may be None.
     """
     pieces = pieces_of(message)
-    if len(pieces) == 1:
-        return _clauses(brief, _understood(brief, message, weights), weights)
     if pieces[0].is_item:
         parts = [_understood(brief, one.text, weights) for one in pieces[:ANSWERED]]
         return parts + [Part(one.text) for one in pieces[ANSWERED:]]
-    parts = []
+    parts = list[Part]()
     for number, piece in enumerate(pieces):
         if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
             return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
         part = _understood(brief, piece.text, weights)
         if parts and _belongs(piece, part, parts[-1]):
-            parts[-1] = _joined(brief, parts[-1], part, weights)
+            parts[-1] = _joined(brief, parts[-1], part, weights, piece.is_clause)
         else:
             parts.append(part)
-    return [one for part in parts for one in _clauses(brief, part, weights)]
+    is_sentence = all(one.is_clause for one in pieces[1:])
+    if len(parts) > 1 and is_sentence and not any(part.choice and part.choice.tells for part in parts):
+        parts = [_understood(brief, message, weights)]
+    return [one for part in parts for one in _named(brief, part)]
 
 
 _MOST_LOOKED_AT = 12
@@ -73,35 +75,60 @@ _MOST_LOOKED_AT = 12
 
 
 def _belongs(piece: Piece, part: Part, before: Part) -> bool:
-    """Return whether a sentence, understood as `part`, continues the question before it."""
+    """Return whether a sentence or a clause, understood as `part`, continues the question before it."""
     choice, earlier = part.choice, before.choice
-    if choice is None or earlier is None or choice is NEVER:
+    if choice is None or earlier is None:
         return False
-    if piece.goes_on or (choice.tells and choice.target == earlier.target and choice.target):
+    if choice is NEVER:
+        return piece.is_clause and not piece.stands
+    if piece.goes_on or (piece.is_clause and piece.refers and not piece.stands):
         return True
-    fragment = len(piece.text.split()) < _FRAGMENT and not begins_as_question(piece.text)
-    if fragment and not _telling(piece.text).isdisjoint(_telling(before.text)):
+    if choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer):
+        return True
+    said, own = _telling(before.text), _telling(piece.text)
+    if (
+        not piece.is_clause
+        and is_elliptical(piece.text)
+        and not begins_as_question(piece.text)
+        and not own.isdisjoint(said)
+    ):
         return True  # "Which loaves count? The best loaves only?"
-    return piece.refers and (not choice.tells or choice.share < SURE)
+    if piece.is_clause and not earlier.tells and is_elliptical(before.text):
+        return True  # "What income, and what age, make a customer attractive?"
+    if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
+        return True
+    if choice.tells and piece.is_clause and is_elliptical(piece.text):
+        return choice.share < SURE
+    if choice.tells:
+        return piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
+    if not piece.is_clause:
+        return piece.refers
+    return piece.refers or not piece.stands or own <= said | _BOUNDS
 
 
-_FRAGMENT = 5
-"""A sentence with fewer words that begins like no question belongs to the question whose words it repeats."""
+_LIKELY = 0.6
+"""A question that refers to the one before it stands alone if its choice is more probable than this."""
+
+_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line other sufficient suffice".split()))
+"""A clause with no other words ("and where do I draw the line?") is about the question before it."""
 
 
 def _telling(text: str) -> set[str]:
     return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
 
 
-def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
-    """Return a question joined with the sentence that continues it, with the most probable choice.
+def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None, in_sentence: bool) -> Part:
+    """Return a question joined with the clause or the sentence that continues it.
 
-    If neither is answered by itself, both together are not answered either: each may be a guess. If the
-    answers only say that there is no preference, both together tell nothing more.
+    Clauses of one sentence are understood together; otherwise the most probable choice is made. If neither is
+    answered by itself, both together are not answered either: each may be a guess. If the answers only say
+    that there is no preference, both together tell nothing more.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
     choices = [part.choice for part in (before, after, both) if part.choice]
     telling = [choice for choice in choices[:2] if choice.tells]
+    if in_sentence and choices[-1].call != "unclear":
+        return both
     if not telling:
         return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
     if not any(choice.target for choice in telling):
@@ -115,34 +142,19 @@ def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
     return Part(text, understand_one(brief, asked, weights), asked)
 
 
-def _clauses(brief: Brief, part: Part, weights: Weights | None) -> list[Part]:
-    """Return the questions in one sentence ("A, and B?") if they are about different things."""
-    whole, asked, text = part.choice, part.asked, part.text
-    if whole is None or asked is None:
+def _named(brief: Brief, part: Part) -> list[Part]:
+    """Return the questions for X and Y in "what do you mean by X and Y?", or the part itself."""
+    choice, asked = part.choice, part.asked
+    if choice is None or asked is None or not choice.tells or choice is NEVER or " and " not in part.text:
         return [part]
-    if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
-        return [Part(choice.target, choice) for choice in two]
-    pieces = questions_in(text)
-    if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
-        parts = [_understood(brief, piece, weights) for piece in pieces[: ANSWERED + 2]]
-        telling = [one.choice for one in parts if one.choice and one.choice.tells]
-        told = {choice.target or choice.answer for choice in telling}
-        never = any(one.choice is NEVER for one in parts)
-        if len(told) + never == len(parts) and told:
-            return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
-        if len(parts) == 2 and not whole.tells and told:
-            return [replace(part, choice=telling[0])]
-    return [part]
-
-
-def _two_named(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the choices for X and Y in "what do you mean by X and Y?"."""
     named = named_points(brief, asked)
-    if len(named) != 2:
-        return []
-    one, other = (re.escape(clean(choice.target)) for choice in named)
-    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
-    return named if re.search(pair, asked.text) else []
+    terms = (re.escape(clean(choice.target)) for choice in named)
+    listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
+    return (
+        [Part(one.target, one) for one in named]
+        if len(named) > 1 and re.search(listed, asked.text)
+        else [part]
+    )
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:

@@ -158,31 +158,6 @@ _OUTCOME = frozenset({"answer", "result", "results", "solution"})
 """A sentence with one of these words does not ask to confirm the statement before it."""
 
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
-_NEXT = re.compile(
-    r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do"
-    r"|does|did|should|shall|can|could|may|must|whether|if (?!so|not|yes))\b)"
-    r"|,? and (?=(?:in|by|to|from|at|for|on|above|below|over) (?:what|which|how)\b)"
-    r"|, (?=(?:what|which|how|when|who|where|whether)\b"
-    r"|(?:do|does|is|are|should|shall|can) (?:i|we|you|the)\b)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\b(?:what|which|how|when|who|where|is|are|do|does|did|should|shall|can|could|may|must|if|whether)\b",
-    re.IGNORECASE,
-)
-
-
-def questions_in(question: str) -> list[str]:
-    """Split a message into single questions, at question marks and before phrases such as "and how".
-
-    >>> questions_in("When does late begin, and what is a premium trip?")
-    ['When does late begin', 'what is a premium trip?']
-    """
-    lowered = question.lower()
-    if not any(sign in lowered for sign in ("? ", "; ", ", ", " and ")):
-        return [question]
-    parts = [part.strip() for part in _NEXT.split(question[:_LONGEST]) if part.strip()]
-    return parts if all(_ASKS.search(part) for part in parts) else [question]
 
 
 @dataclass(slots=True)

@@ -66,11 +66,26 @@ def test_headings_and_examples_below_an_item_belong_to_it() -> None:
         "Could you help me? Which seats count?",
         "How many decimals, 1.5 or 1.55?",
         "To clarify: should I use days, should I use hours, or should I use weeks?",
-        "One thing I need to know: what is late, and when does it begin?",
     ],
 )
 def test_choices_and_statements_make_no_second_question(message: str) -> None:
     assert len(pieces_of(message)) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "clauses"),
+    [
+        ("Which branches are central, and do waived fines count?", 2),
+        ("I'd like to know when a return is late, which branches are central, and how to sort.", 3),
+        ("What is late and after how many days is a loan lost?", 2),
+        ("If a loan is open, is it late, and which branches are central?", 2),
+        ("Is it late after the due date, or is it late after the reminder?", 1),
+        ("What is late, for example do you count days?", 1),
+        ("How many decimals should the share have and which are rounded up?", 2),
+    ],
+)
+def test_a_sentence_is_taken_apart_at_its_clauses(message: str, clauses: int) -> None:
+    assert len(pieces_of(message)) == clauses
 
 
 def test_prose_is_taken_apart_at_its_questions() -> None:
@@ -151,6 +166,8 @@ def test_an_elaboration_is_no_question_of_its_own() -> None:
     brief = Brief("", (Ambiguity("roomy", "seats >= 40", "critical"),), request="List roomy branches.")
     for more in ("For example, is it about seats?", "Or is it the area?", "Is it that?", "Right?"):
         assert len(understand_parts(brief, f"What is roomy? {more}")) == 1
+    for more in ("and how is it computed", "and in what direction", "and where do you draw the line"):
+        assert len(understand_parts(brief, f"What is roomy, {more}?")) == 1
 
 
 BRIEF = Brief(
@@ -205,6 +222,22 @@ def test_no_preference_is_never_said_of_a_gold_that_cannot_be_parsed() -> None:
 def test_meanings_of_columns_may_be_missing_empty_or_wrong(columns: dict[str, str]) -> None:
     brief = Brief(BRIEF.clear_query, BRIEF.ambiguities, request=BRIEF.request, notes=BriefNotes(columns, {}))
     assert understand(brief, "What is roomy?").target == "roomy"
+
+
+def test_a_clause_that_is_not_understood_is_named_in_its_place() -> None:
+    (text,) = talk("library_4", "Which branches are central, and which colours do the shelves have?")
+    assert "Docklands" in text and text.endswith("your second question is about.")
+    (text,) = talk("library_4", "Tell me: which shelves are blue, what is late, and how do I sort?")
+    assert "first question" in text and "2 days" in text and "Please ask the other one again." in text
+
+
+def test_terms_in_a_row_are_questions_of_their_own() -> None:
+    for message in (
+        "I need three definitions: the central branches, the late returns, and how to round.",
+        "Could you define central branches, late returns and rounded?",
+    ):
+        (text,) = talk("library_4", message)
+        assert "Docklands" in text and "2 days" in text and "the other one" in text
 
 
 def test_sentences_that_tell_nothing_alone_tell_nothing_together() -> None:
