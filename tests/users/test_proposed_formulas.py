@@ -114,7 +114,7 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
         ("coop_5", ["Is the amount the sum of quantity times price paid?"], "Yes."),
         ("coop_5", ["Is the amount the sum of quantity plus price paid?"], "By 'amount'"),
         ("bikeshare_1", ["Should blank costs be treated as zero?"], "Yes."),
-        ("bikeshare_1", ["Do blank costs count as 100?"], "No."),
+        ("bikeshare_1", ["Should blank costs be counted as 100?"], "No."),
         ("library_6", ["younger readers: juniors only?"], "No."),
         ("library_5", ["In the turnover, are damaged copies counted, or left out?"], "They are left out."),
         ("library_5", ["Do loans of damaged copies count in the turnover?"], "By 'turnover'"),

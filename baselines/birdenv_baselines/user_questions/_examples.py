@@ -23,7 +23,7 @@ from birdenv.users.understanding._weights import (
 )
 from birdenv_baselines.user_questions._questions import Row, is_right
 
-_LOST_WEIGHT = 0.25
+_LOST_WEIGHT = 0.1
 """The weight of a question that only a withheld gold SQL settles. The right reply is to ask back."""
 
 _RARE_WORD, _RARE_RUN = 2, 3

@@ -37,7 +37,7 @@ _CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.4, "refuse": 1.45, "ask_back
 _FOLLOW_UP_WEIGHT = 2.0
 """The weight of questions about follow-ups, which are only one in a hundred."""
 
-_LIKE_MODELS = frozenset("finch lark robin swift wren".split())
+_LIKE_MODELS = frozenset("crane finch heron lark robin stork swift teal wren".split())
 """Authors who ask long, polite questions, as language models do. Few other authors do so."""
 
 _WEIGHT_LIKE_MODELS = 2.5
