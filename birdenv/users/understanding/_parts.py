@@ -42,8 +42,14 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
     if isinstance(question, Question):
         return understand_one(brief, question, weights)
     choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
-    refused = [one for one in choices if one.call == "unanswerable"]
-    return reduce(_both, [one for one in choices if one.tells] or refused[:1] or choices[:1])
+    told = [one for one in choices if one.tells]
+    named = {one.target: one for one in told if one.target}
+    if len(named) < 2:
+        refused = [one for one in choices if one.call == "unanswerable"]
+        return [*named.values(), *told, *refused, *choices][0]
+    items = tuple(dict.fromkeys(item for one in named.values() for item in one.items))
+    segments = tuple(dict.fromkeys(part for one in named.values() for part in one.parts))
+    return Choice("labelled" if items else "unlabelled", " + ".join(named), items, segments)
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
@@ -51,22 +57,15 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
 
     The choices for later questions may be None.
     """
-    pieces = pieces_of(message)
-    if pieces[0].is_item:
-        parts = [_understood(brief, one.text, weights) for one in pieces[:ANSWERED]]
-        return parts + [Part(one.text) for one in pieces[ANSWERED:]]
-    parts = list[Part]()
+    pieces, parts = pieces_of(message), list[Part]()
     for number, piece in enumerate(pieces):
-        if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
-            return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
+        if len(parts) > ANSWERED - (not piece.needs) or number >= _MOST_LOOKED_AT:
+            return parts + [Part(one.text) for one in pieces[number:] if one.needs <= 1]
         part = _understood(brief, piece.text, weights)
-        if parts and _belongs(piece, part, parts[-1]):
-            parts[-1] = _joined(brief, parts[-1], part, weights, piece.is_clause)
+        if parts and _share(part.choice) < piece.needs:
+            parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
-    is_sentence = all(one.is_clause for one in pieces[1:])
-    if len(parts) > 1 and is_sentence and not any(part.choice and part.choice.tells for part in parts):
-        parts = [_understood(brief, message, weights)]
     return [one for part in parts for one in _named(brief, part)]
 
 
@@ -74,66 +73,23 @@ _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
 
 
-def _belongs(piece: Piece, part: Part, before: Part) -> bool:
-    """Return whether a sentence or a clause, understood as `part`, continues the question before it."""
-    choice, earlier = part.choice, before.choice
-    if choice is None or earlier is None:
-        return False
-    if choice is NEVER:
-        return piece.is_clause and not piece.stands
-    if piece.goes_on or (piece.is_clause and piece.refers and not piece.stands):
-        return True
-    if choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer):
-        return True
-    said, own = _telling(before.text), _telling(piece.text)
-    if (
-        not piece.is_clause
-        and is_elliptical(piece.text)
-        and not begins_as_question(piece.text)
-        and not own.isdisjoint(said)
-    ):
-        return True  # "Which loaves count? The best loaves only?"
-    if piece.is_clause and not earlier.tells and is_elliptical(before.text):
-        return True  # "What income, and what age, make a customer attractive?"
-    if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
-        return True
-    if choice.tells and piece.is_clause and is_elliptical(piece.text):
-        return choice.share < SURE
-    if choice.tells:
-        return piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
-    if not piece.is_clause:
-        return piece.refers
-    return piece.refers or not piece.stands or own <= said | _BOUNDS
+def _share(choice: Choice | None) -> float:
+    """Return the probability of a choice, or 0 if it tells nothing. What is never answered stands alone."""
+    if choice is None or choice is NEVER:
+        return 1.0
+    return choice.share if choice.tells else 0.0
 
 
-_LIKELY = 0.6
-"""A question that refers to the one before it stands alone if its choice is more probable than this."""
-
-_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line other sufficient suffice".split()))
-"""A clause with no other words ("and where do I draw the line?") is about the question before it."""
-
-
-def _telling(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
-
-
-def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None, in_sentence: bool) -> Part:
+def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
     """Return a question joined with the clause or the sentence that continues it.
 
-    Clauses of one sentence are understood together; otherwise the most probable choice is made. If neither is
-    answered by itself, both together are not answered either: each may be a guess. If the answers only say
-    that there is no preference, both together tell nothing more.
+    If neither is answered by itself, both together are not answered either: each may be a guess.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
-    choices = [part.choice for part in (before, after, both) if part.choice]
-    telling = [choice for choice in choices[:2] if choice.tells]
-    if in_sentence and choices[-1].call != "unclear":
-        return both
-    if not telling:
-        return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
-    if not any(choice.target for choice in telling):
-        choices = telling
-    return replace(both, choice=max(choices, key=lambda one: (one.tells, one.share)))
+    alone = [part.choice for part in (before, after) if part.choice]
+    best = max(alone, key=lambda one: (one.tells, one.share))
+    guessed = both.choice is None or both.choice.call == "unclear" or both.choice.tells > best.tells
+    return replace(both, choice=best) if guessed else both
 
 
 def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
@@ -166,13 +122,3 @@ def named_points(brief: Brief, asked: Question) -> list[Choice]:
         if index.candidates[n].items
     ]
     return [choice_of(index.candidates[number]) for _, number in sorted(found)]
-
-
-def _both(one: Choice, other: Choice) -> Choice:
-    if not other.target or other.target == one.target:
-        return one if one.target else other
-    if not one.target:
-        return other
-    items = tuple(dict.fromkeys(one.items + other.items))
-    parts = tuple(dict.fromkeys(one.parts + other.parts))
-    return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
