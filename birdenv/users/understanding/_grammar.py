@@ -17,8 +17,12 @@ _VERB = (
 )
 _PERSON, _PRONOUN = "(?:you|i|we)", "(?:it|this|that|these|those|they|such|either)"
 _SUBJECT = rf"(?:{_PERSON}|{_PRONOUN}|the|an?|there|each|every|all|any|only|my|your)\b"
-_REQUEST = r"(?:clarify|confirm|specify|explain|define|describe|tell|let me know|give|show|print|list|write)\b"
-_UNSURE = r"(?:to know|(?:don't|not) know|tell me|let me know|unsure|not sure|not clear|unclear|wonder(?:ing)?)"
+_REQUEST = (
+    r"(?:clarify|confirm|specify|explain|define|describe|tell|let me know|give|show|print|list|write)\b"
+)
+_UNSURE = (
+    r"(?:to know|(?:don't|not) know|tell me|let me know|unsure|not sure|not clear|unclear|wonder(?:ing)?)"
+)
 
 _ASKS = re.compile(
     rf"(?i)^{_FILLERS}(?:(?!(?:when|what) (?:{_PERSON}|it)\b)(?:{_ASKING_WORD}|{_VERB})|{_REQUEST})"
@@ -45,7 +49,8 @@ GOES_ON = re.compile(
 
 REFERS = re.compile(
     rf"(?i)\b(?:{_ASKING_WORD}|{_VERB}) {_PRONOUN}\b(?! (?:take|matter))|(?<!on )\b(?:its|their|else)\b"
-    r"|\bof (?:it|them|these|those)\b|\b(?:it|this|that|these|those|them|each|so|same)\W*$"
+    r"|\bthe (?:bound|cut-?off|edge|limit|line|threshold)s?\b|\bof (?:it|them|these|those)\b"
+    r"|\b(?:it|this|that|these|those|them|each|so|same)\W*$"
 )
 """Occurs in a question about something said earlier ("How is it computed?")."""
 
