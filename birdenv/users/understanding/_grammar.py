@@ -6,7 +6,7 @@ import re
 
 _FILLERS = (
     r"(?:(?:and|&|also|but|so|then|next|finally|lastly|additionally|furthermore|second(?:ly)?|first(?:ly)?"
-    r"|third|another|one more|question|okay|ok|hi|hello|thanks|please|plus|besides|moreover|last)[\s,:-]+){0,4}"
+    r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|plus|besides|last)[\s,:-]+){0,4}"
 )
 _ASKING_WORD = (
     r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between) "
@@ -17,15 +17,12 @@ _VERB = (
 )
 _PERSON, _PRONOUN = "(?:you|i|we)", "(?:it|this|that|these|those|they|such|either)"
 _SUBJECT = rf"(?:{_PERSON}|{_PRONOUN}|the|an?|there|each|every|all|any|only|my|your)\b"
-_REQUEST = (
-    r"(?:clarify|confirm|specify|explain|define|describe|tell|let me know|give|show|print|list|write)\b"
-)
-_UNSURE = (
-    r"(?:to know|(?:don't|not) know|tell me|let me know|unsure|not sure|not clear|unclear|wonder(?:ing)?)"
-)
+_REQUEST = r"(?:clarify|confirm|specify|explain|define|describe|tell|let me know|give|show|print|list|write)"
+_UNSURE = r"(?:(?:to|don't|not) know|tell me|let me know|unsure|not sure|not clear|unclear|wonder(?:ing)?)"
 
 _ASKS = re.compile(
-    rf"(?i)^{_FILLERS}(?:(?!(?:when|what) (?:{_PERSON}|it)\b)(?:{_ASKING_WORD}|{_VERB})|{_REQUEST})"
+    rf"(?i)^{_FILLERS}(?:(?!(?:when|what) (?:{_PERSON}|it)\b)(?:{_ASKING_WORD}|{_VERB})|{_REQUEST}\b"
+    rf"|i(?:'m| am)? (?:also |still )?{_UNSURE}\b)"
     rf"|\b(?:{_UNSURE} (?:{_ASKING_WORD}|if\b)|(?:do|did|would|should|shall|can) {_PERSON}\b)"
 )
 _NEXT = re.compile(
@@ -42,8 +39,8 @@ SUBORDINATE = re.compile(
 """Begins a clause that is no question, such as "if a trip has no rating"."""
 
 GOES_ON = re.compile(
-    r"(?i)(?:(?:and|but|so) )?(?:or|for (?:example|instance)|that is|such as|specifically|in particular|namely"
-    r"|like|if (?:so|not|yes)|meaning|otherwise|perhaps|maybe|right|correct)\b"
+    r"(?i)(?:(?:and|but|so) )?(?:or|for (?:example|instance)|that is|such as|specifically|namely|like"
+    r"|if (?:so|not|yes)|meaning|otherwise|perhaps|maybe|right|correct)\b"
 )
 """Begins a clause or a sentence that only continues a question ("Or is it ..?")."""
 

@@ -9,9 +9,10 @@ the length of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from birdenv.users.understanding._choice import SURE
 from birdenv.users.understanding._grammar import (
     ADDED,
     GOES_ON,
@@ -52,7 +53,7 @@ def pieces_of(message: str) -> list[Piece]:
     return found if len(found) > 1 else [Piece(message)]
 
 
-_SEVERAL = re.compile(r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,]*,[^,]*,")
+_SEVERAL = re.compile(r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,")
 """Occurs in a message that may have several sentences or list items."""
 
 _LABEL = r"(?P<label>\d{1,3}|[a-z]|[ivx]{2,5})"
@@ -62,7 +63,7 @@ _AT_LINE = re.compile(
 )
 _IN_LINE = re.compile(rf"(?i)(?:(?<=\s)|^)(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}[.):](?=\s)\s{{0,4}}")
 _LINE = re.compile(r"(?m)^")
-_NAMES_OF_LABELS = (
+_LABELS = (
     [str(number) for number in range(1, 1000)],
     list("abcdefghijklmnopqrstuvwxyz"),
     "i ii iii iv v vi vii viii ix x xi xii".split(),
@@ -95,21 +96,19 @@ def _listed(message: str) -> list[Piece]:
 
 
 _CHOOSES = re.compile(
-    r"\b(?:do|did|does|would) (?:you|it|that|this) (?:\w+ )?(?:mean|refer|want|prefer|intend)|\bis (?:it|this|that)\b"
-    r"|\b(?:mean by|should|shall|either|whether|which (?:of|one|definition|option|interpretation|meaning))\b"
+    r"\b(?:(?:do|did|does|would) (?:you|it|that|this) (?:\w+ )?(?:mean|refer|want|prefer)|is (?:it|this|that)"
+    r"|mean by|should|shall|either|whether|which (?:of|one|definition|option|interpretation|meaning))\b"
 )
 """Occurs before a list of choices."""
 
 
 def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """Return the longest series of marks that count up: 1, 2 ..; a, b ..; or i, ii .."""
-    found = list[list[re.Match[str]]]()
-    for names in _NAMES_OF_LABELS:
-        counted: list[re.Match[str]] = []
+    found = [list[re.Match[str]]() for _ in _LABELS]
+    for labels, counted in zip(_LABELS, found, strict=True):
         for mark in marks:
-            if len(counted) < len(names) and mark["label"].lower() == names[len(counted)]:
+            if mark["label"].lower() in labels[len(counted) : len(counted) + 1]:
                 counted.append(mark)
-        found.append(counted)
     return max(found, key=len)
 
 
@@ -184,7 +183,10 @@ def _questions_in(sentence: str, before: Sequence[str], follows: bool) -> list[P
         asks = begins_as_question(clause) and not SUBORDINATE.match(clause)
         if asks or number == len(clauses):
             belongs = offers or GOES_ON.match(begun[0]) or not any(map(_may_ask, begun))
-            found[-1:] = [found[-1] + begun] if found and belongs else [*found[-1:], begun]
+            if found and belongs:
+                found[-1] += begun
+            else:
+                found.append(begun)
             begun = []
     in_series = len(clauses) > 2 and ADDED.match(clauses[-1]) is not None
     texts = [" ".join(group) for group in found]
@@ -204,10 +206,10 @@ def _needs(text: str, is_clause: bool, in_series: bool) -> float:
     stands = not is_elliptical(text) and (in_series or ADDED.match(text) is not None)
     if begins_as_question(text) and REFERS.search(text):
         return _LIKELY if stands else _NEVER_ALONE if is_clause else SURE
-    return 0.0 if stands or not is_clause else SURE if is_elliptical(text) else _NAMED
+    return 0.0 if stands or not is_clause else SURE if is_elliptical(text) else _TELLING
 
 
-_NEVER_ALONE, SURE, _LIKELY, _NAMED = 2.0, 0.9, 0.6, 0.01
+_NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
 
 _ANNOUNCES = re.compile(
     r"\bthe following\b|\b(?:few|couple of|some|several|two|three|these) (?:(?!decimal)\w+ )?"
@@ -220,6 +222,5 @@ def _is_framing(sentence: str) -> bool:
     said = clean(sentence)
     if said.startswith(("what ", "which ", "how ", "when ")):
         return False
-    return _ANNOUNCES.search(said) is not None or FRAME_STEMS.issuperset(
-        map(stem, content_words(words(said)))
-    )
+    telling = map(stem, content_words(words(said)))
+    return _ANNOUNCES.search(said) is not None or FRAME_STEMS.issuperset(telling)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 from birdenv.users._brief import Brief
-from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
-from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
+from birdenv.users.understanding._choice import Choice, choice_of, understand_one
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._message import Piece, pieces_of
+from birdenv.users.understanding._message import pieces_of
 from birdenv.users.understanding._question import Question, called, take_apart
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import clean
 
 ANSWERED = 2
 """The number of questions that are answered per message; the others wait."""
@@ -62,7 +60,8 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
         if len(parts) > ANSWERED - (not piece.needs) or number >= _MOST_LOOKED_AT:
             return parts + [Part(one.text) for one in pieces[number:] if one.needs <= 1]
         part = _understood(brief, piece.text, weights)
-        if parts and _share(part.choice) < piece.needs:
+        share = part.choice.share if part.choice and part.choice.tells else 0.0
+        if parts and share < piece.needs:
             parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
@@ -71,13 +70,6 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
 
 _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
-
-
-def _share(choice: Choice | None) -> float:
-    """Return the probability of a choice, or 0 if it tells nothing. What is never answered stands alone."""
-    if choice is None or choice is NEVER:
-        return 1.0
-    return choice.share if choice.tells else 0.0
 
 
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
@@ -101,16 +93,13 @@ def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
 def _named(brief: Brief, part: Part) -> list[Part]:
     """Return the questions for X and Y in "what do you mean by X and Y?", or the part itself."""
     choice, asked = part.choice, part.asked
-    if choice is None or asked is None or not choice.tells or choice is NEVER or " and " not in part.text:
+    if choice is None or asked is None or not choice.tells or " and " not in part.text:
         return [part]
     named = named_points(brief, asked)
     terms = (re.escape(clean(choice.target)) for choice in named)
     listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
-    return (
-        [Part(one.target, one) for one in named]
-        if len(named) > 1 and re.search(listed, asked.text)
-        else [part]
-    )
+    is_list = len(named) > 1 and re.search(listed, asked.text)
+    return [Part(one.target, one) for one in named] if is_list else [part]
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
