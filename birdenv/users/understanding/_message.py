@@ -12,7 +12,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from birdenv.users.understanding._choice import SURE
 from birdenv.users.understanding._grammar import (
     ADDED,
     GOES_ON,
@@ -161,7 +160,7 @@ def _prose(message: str) -> list[Piece]:
         lead, _, rest = sentence.partition(": ")
         said = rest if _is_framing(lead) else sentence
         if said.rstrip("\"')],; ").endswith("?") or begins_as_question(said):
-            found += _questions_in(said, waiting, bool(found))
+            found += _questions_in(said, waiting)
             waiting = []
         elif said:
             waiting.append(said)
@@ -170,7 +169,7 @@ def _prose(message: str) -> list[Piece]:
     return found
 
 
-def _questions_in(sentence: str, before: Sequence[str], follows: bool) -> list[Piece]:
+def _questions_in(sentence: str, before: Sequence[str]) -> list[Piece]:
     """Return the questions in one sentence, the first with the statements before it.
 
     A subordinate clause belongs to the question after it; an alternative, an explanation or a statement
@@ -188,25 +187,23 @@ def _questions_in(sentence: str, before: Sequence[str], follows: bool) -> list[P
             else:
                 found.append(begun)
             begun = []
-    in_series = len(clauses) > 2 and ADDED.match(clauses[-1]) is not None
     texts = [" ".join(group) for group in found]
-    needs = [_needs(text, bool(number), in_series) for number, text in enumerate(texts)]
+    needs = [_needs(text, is_clause=number > 0) for number, text in enumerate(texts)]
     texts[0] = " ".join([*before, texts[0]])
-    return [Piece(*one) for one in zip(texts, needs if follows else [0.0, *needs[1:]], strict=True)]
+    return list(map(Piece, texts, needs))
 
 
 def _may_ask(clause: str) -> bool:
     return begins_as_question(clause) or SUBORDINATE.match(clause) is not None
 
 
-def _needs(text: str, is_clause: bool, in_series: bool) -> float:
+def _needs(text: str, *, is_clause: bool) -> float:
     """Return the `needs` of a sentence, or of a later clause of a sentence."""
-    if not is_clause and GOES_ON.match(text):
+    if GOES_ON.match(text):
         return _NEVER_ALONE
-    stands = not is_elliptical(text) and (in_series or ADDED.match(text) is not None)
-    if begins_as_question(text) and REFERS.search(text):
-        return _LIKELY if stands else _NEVER_ALONE if is_clause else SURE
-    return 0.0 if stands or not is_clause else SURE if is_elliptical(text) else _TELLING
+    if REFERS.search(text) or (is_clause and is_elliptical(text)):
+        return _LIKELY
+    return _TELLING if is_clause and not ADDED.match(text) else 0.0
 
 
 _NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
@@ -220,7 +217,5 @@ _ANNOUNCES = re.compile(
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
     said = clean(sentence)
-    if said.startswith(("what ", "which ", "how ", "when ")):
-        return False
     telling = map(stem, content_words(words(said)))
     return _ANNOUNCES.search(said) is not None or FRAME_STEMS.issuperset(telling)
