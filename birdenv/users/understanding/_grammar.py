@@ -40,7 +40,7 @@ SUBORDINATE = re.compile(
 
 GOES_ON = re.compile(
     r"(?i)(?:(?:and|but|so) )?(?:or|for (?:example|instance)|that is|such as|specifically|namely|like"
-    r"|if (?:so|not|yes)|meaning|otherwise|perhaps|maybe|right|correct)\b"
+    r"|if (?:so|not|yes|the latter)|meaning|otherwise|perhaps|maybe|right|correct)\b"
 )
 """Begins a clause or a sentence that only continues a question ("Or is it ..?")."""
 

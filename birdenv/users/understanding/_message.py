@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from birdenv.users.understanding._choice import SURE
 from birdenv.users.understanding._grammar import (
     ADDED,
     GOES_ON,
@@ -21,7 +22,14 @@ from birdenv.users.understanding._grammar import (
     clauses_of,
     is_elliptical,
 )
-from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import (
+    FRAME_STEMS,
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +39,12 @@ class Piece:
     Attributes:
         text: the question, with the sentences that belong to it.
         needs: the minimum probability of the choice for this text alone at which it is a question of its own:
-            0 for what always is, 2 for what only continues the question before it ("Or is it ..?").
+            0 for a whole question, 2 for what only continues the question before it ("Or is it ..?"), and -1
+            for a list item, which is a question of its own even if it repeats the one before it.
     """
 
     text: str
-    needs: float = 0.0
+    needs: float = -1.0
 
 
 def pieces_of(message: str) -> list[Piece]:
@@ -201,9 +210,15 @@ def _needs(text: str, *, is_clause: bool) -> float:
     """Return the `needs` of a sentence, or of a later clause of a sentence."""
     if GOES_ON.match(text):
         return _NEVER_ALONE
-    if REFERS.search(text) or (is_clause and is_elliptical(text)):
-        return _LIKELY
+    if REFERS.search(text) or (
+        is_clause and (is_elliptical(text) or GENERIC_STEMS.issuperset(_telling(text)))
+    ):
+        return _LIKELY if ADDED.match(text) else SURE
     return _TELLING if is_clause and not ADDED.match(text) else 0.0
+
+
+def _telling(text: str) -> set[str]:
+    return set(map(stem, content_words(words(clean(text)))))
 
 
 _NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
@@ -216,6 +231,4 @@ _ANNOUNCES = re.compile(
 
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
-    said = clean(sentence)
-    telling = map(stem, content_words(words(said)))
-    return _ANNOUNCES.search(said) is not None or FRAME_STEMS.issuperset(telling)
+    return _ANNOUNCES.search(clean(sentence)) is not None or FRAME_STEMS.issuperset(_telling(sentence))

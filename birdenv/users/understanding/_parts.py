@@ -57,11 +57,10 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
     """
     pieces, parts = pieces_of(message), list[Part]()
     for number, piece in enumerate(pieces):
-        if len(parts) > ANSWERED - (not piece.needs) or number >= _MOST_LOOKED_AT:
+        if len(parts) > ANSWERED - (piece.needs < 0) or number >= _MOST_LOOKED_AT:
             return parts + [Part(one.text) for one in pieces[number:] if one.needs <= 1]
         part = _understood(brief, piece.text, weights)
-        share = part.choice.share if part.choice and part.choice.tells else 0.0
-        if parts and share < piece.needs:
+        if parts and _continues(piece.needs, part.choice, parts[-1].choice):
             parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
@@ -70,6 +69,14 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
 
 _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
+
+
+def _continues(needs: float, choice: Choice | None, before: Choice | None) -> bool:
+    """Return whether a choice is too improbable to stand alone, or only repeats the one before it."""
+    if choice is None or before is None or not choice.tells:
+        return needs > 0
+    same = (choice.target, choice.answer) == (before.target, before.answer)
+    return choice.share < needs or (same and needs >= 0)
 
 
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
