@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 
-_FILLERS = (
-    r"(?:(?:and|&|also|but|so|then|next|finally|lastly|additionally|furthermore|second(?:ly)?|first(?:ly)?"
-    r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|plus|besides|last)[\s,:-]+){0,4}"
-)
+_FILLERS = r"(?:(?:and|&|also|but|so|then|next|first|second|third|finally|ok|okay|hi|please)[\s,:-]+){0,4}"
 _ASKING_WORD = (
     r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between) "
     r"(?!which case))?(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
 )
-_VERB = (
-    r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|might|must|will|would|has|have|had)(?:n't)?\b"
-)
+_VERB = r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|must|will|would|has|have)(?:n't)?\b"
 _PERSON, _PRONOUN = "(?:you|i|we)", "(?:it|this|that|these|those|they|such|either)"
 _SUBJECT = rf"(?:{_PERSON}|{_PRONOUN}|the|an?|there|each|every|all|any|only|my|your)\b"
 _REQUEST = r"(?:clarify|confirm|specify|explain|define|describe|tell|let me know|give|show|print|list|write)"
@@ -51,7 +46,8 @@ REFERS = re.compile(
 )
 """Occurs in a question about something said earlier ("How is it computed?")."""
 
-_HAS_VERB = re.compile(rf"(?i)\b(?:{_VERB}|counts?\b|means?\b|how to\b|what to\b)")
+HAS_VERB = re.compile(rf"(?i)\b(?:{_VERB}|counts?\b|means?\b|how to\b|what to\b)")
+"""Occurs in a clause that does not need the words of another one, unlike "and in what direction?"."""
 
 
 def begins_as_question(text: str) -> bool:
@@ -68,8 +64,3 @@ def clauses_of(sentence: str) -> list[str]:
     starts = [0, *(one.end() for one in _NEXT.finditer(sentence))]
     ends = [*starts[1:], len(sentence)]
     return [sentence[start:end].strip(" ,;") for start, end in zip(starts, ends, strict=True)]
-
-
-def is_elliptical(clause: str) -> bool:
-    """Return True if a clause such as "and in what direction?" needs the words of another one."""
-    return len(clause.split()) < 5 and _HAS_VERB.search(clause) is None

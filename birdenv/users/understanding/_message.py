@@ -16,11 +16,11 @@ from birdenv.users.understanding._choice import SURE
 from birdenv.users.understanding._grammar import (
     ADDED,
     GOES_ON,
+    HAS_VERB,
     REFERS,
     SUBORDINATE,
     begins_as_question,
     clauses_of,
-    is_elliptical,
 )
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
@@ -131,12 +131,9 @@ def _lines_below_a_colon(message: str) -> list[re.Match[str]]:
 
 def _without_closing(item: str) -> str:
     """Return the last item without the closing words of the message."""
-    sentences = _sentences(_NEXT_LINE.split(item)[0])
+    sentences = _sentences(re.split(r"\n(?![ \t])", item)[0])
     last = max((i for i, one in enumerate(sentences) if one.endswith("?")), default=0)
     return " ".join(sentences[: last + 1])
-
-
-_NEXT_LINE = re.compile(r"\n(?![ \t])")
 
 
 def _series(message: str) -> list[Piece]:
@@ -210,9 +207,8 @@ def _needs(text: str, *, is_clause: bool) -> float:
     """Return the `needs` of a sentence, or of a later clause of a sentence."""
     if GOES_ON.match(text):
         return _NEVER_ALONE
-    if REFERS.search(text) or (
-        is_clause and (is_elliptical(text) or GENERIC_STEMS.issuperset(_telling(text)))
-    ):
+    is_incomplete = not HAS_VERB.search(text) or GENERIC_STEMS.issuperset(_telling(text))
+    if REFERS.search(text) or (is_clause and is_incomplete):
         return _LIKELY if ADDED.match(text) else SURE
     return _TELLING if is_clause and not ADDED.match(text) else 0.0
 
@@ -224,8 +220,7 @@ def _telling(text: str) -> set[str]:
 _NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
 
 _ANNOUNCES = re.compile(
-    r"\bthe following\b|\b(?:few|couple of|some|several|two|three|these) (?:(?!decimal)\w+ )?"
-    r"(?:questions|points|things|details|clarifications)\b"
+    r"\bthe following\b|\b(?:few|couple of|some|two|three|these) (?:short |quick )?(?:questions|points|things)\b"
 )
 
 
