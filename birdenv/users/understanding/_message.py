@@ -55,7 +55,7 @@ def pieces_of(message: str) -> list[Piece]:
     >>> len(pieces_of("By late, do you mean (a) after the due date or (b) after the reminder?"))
     1
     """
-    if _SEVERAL.search(message) is None and sum(map(_may_ask, clauses_of(message))) < 2:
+    if _SEVERAL.search(message) is None and sum(map(begins_as_question, clauses_of(message))) < 2:
         return [Piece(message)]  # the usual case, one question
     found = _listed(message) or _series(message) or _prose(message)
     return found if len(found) > 1 else [Piece(message)]
@@ -187,7 +187,7 @@ def _questions_in(sentence: str, before: Sequence[str]) -> list[Piece]:
         begun.append(clause)
         asks = begins_as_question(clause) and not SUBORDINATE.match(clause)
         if asks or number == len(clauses):
-            belongs = offers or GOES_ON.match(begun[0]) or not any(map(_may_ask, begun))
+            belongs = offers or GOES_ON.match(begun[0]) or not any(map(begins_as_question, begun))
             if found and belongs:
                 found[-1] += begun
             else:
@@ -197,10 +197,6 @@ def _questions_in(sentence: str, before: Sequence[str]) -> list[Piece]:
     needs = [_needs(text, is_clause=number > 0) for number, text in enumerate(texts)]
     texts[0] = " ".join([*before, texts[0]])
     return list(map(Piece, texts, needs))
-
-
-def _may_ask(clause: str) -> bool:
-    return begins_as_question(clause) or SUBORDINATE.match(clause) is not None
 
 
 def _needs(text: str, *, is_clause: bool) -> float:
@@ -220,7 +216,7 @@ def _telling(text: str) -> set[str]:
 _NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
 
 _ANNOUNCES = re.compile(
-    r"\bthe following\b|\b(?:few|couple of|some|two|three|these) (?:short |quick )?(?:questions|points|things)\b"
+    r"\bthe following\b|\b(?:few|some|two|three|these) (?:short |quick )?(?:questions|points|things)\b"
 )
 
 
