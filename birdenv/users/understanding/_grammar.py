@@ -42,7 +42,7 @@ GOES_ON = re.compile(
 REFERS = re.compile(
     rf"(?i)\b(?:{_ASKING_WORD}|{_VERB}) {_PRONOUN}\b(?! (?:take|matter))|(?<!on )\b(?:its|their|else)\b"
     r"|\bthe (?:bound|cut-?off|edge|limit|line|threshold)s?\b|\bof (?:it|them|these|those)\b"
-    r"|\b(?:it|this|that|these|those|them|each|so|same)\W*$"
+    r"|\b(?:it|this|that|these|those|them|each|so|same|only)\W*$"
 )
 """Occurs in a question about something said earlier ("How is it computed?")."""
 

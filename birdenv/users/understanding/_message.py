@@ -201,12 +201,14 @@ def _questions_in(sentence: str, before: Sequence[str]) -> list[Piece]:
 
 def _needs(text: str, *, is_clause: bool) -> float:
     """Return the `needs` of a sentence, or of a later clause of a sentence."""
-    if GOES_ON.match(text):
+    refers, is_added = REFERS.search(text) is not None, ADDED.match(text) is not None
+    asks_alone = not is_clause and begins_as_question(text)
+    if GOES_ON.match(text) or (refers and not is_added and not asks_alone):
         return _NEVER_ALONE
     is_incomplete = not HAS_VERB.search(text) or GENERIC_STEMS.issuperset(_telling(text))
-    if REFERS.search(text) or (is_clause and is_incomplete):
-        return _LIKELY if ADDED.match(text) else SURE
-    return _TELLING if is_clause and not ADDED.match(text) else 0.0
+    if refers or (is_clause and is_incomplete):
+        return _LIKELY if is_added else SURE
+    return _TELLING if is_clause and not is_added else 0.0
 
 
 def _telling(text: str) -> set[str]:

@@ -80,15 +80,17 @@ def _continues(needs: float, choice: Choice | None, before: Choice | None) -> bo
 
 
 def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
-    """Return a question joined with the clause or the sentence that continues it.
+    """Return a question joined with what continues it: refused, or with the most probable choice.
 
     If neither is answered by itself, both together are not answered either: each may be a guess.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
-    alone = [part.choice for part in (before, after) if part.choice]
-    best = max(alone, key=lambda one: (one.tells, one.share))
-    guessed = both.choice is None or both.choice.call == "unclear" or both.choice.tells > best.tells
-    return replace(both, choice=best) if guessed else both
+    choices = [part.choice for part in (before, after, both) if part.choice]
+    if choices[-1].call == "unanswerable":
+        return both
+    if not any(choice.tells for choice in choices[:2]):
+        choices = choices[:2]
+    return replace(both, choice=max(choices, key=lambda one: (one.tells, one.share)))
 
 
 def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
