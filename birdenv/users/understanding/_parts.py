@@ -40,11 +40,9 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
     if isinstance(question, Question):
         return understand_one(brief, question, weights)
     choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
-    told = [one for one in choices if one.tells]
-    named = {one.target: one for one in told if one.target}
+    named = {one.target: one for one in choices if one.tells and one.target}
     if len(named) < 2:
-        refused = [one for one in choices if one.call == "unanswerable"]
-        return [*named.values(), *told, *refused, *choices][0]
+        return max(choices, key=lambda one: (one.target in named, one.tells, one.call == "unanswerable"))
     items = tuple(dict.fromkeys(item for one in named.values() for item in one.items))
     segments = tuple(dict.fromkeys(part for one in named.values() for part in one.parts))
     return Choice("labelled" if items else "unlabelled", " + ".join(named), items, segments)
