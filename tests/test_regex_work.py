@@ -24,7 +24,7 @@ _FROM_OUTSIDE = (
     "birdenv.users.understanding._message:_AT_LINE",
     "birdenv.users.understanding._message:_ENDS",
     "birdenv.users.understanding._message:_IN_LINE",
-    "birdenv.users.understanding._question:_NEXT",
+    "birdenv.users.understanding._grammar:_NEXT",
     "birdenv.databases.postgres.loading._column_types:_DECLARED",
     "birdenv.databases.postgres.loading._dump_file:_FOREIGN_KEY",
     "birdenv.databases.postgres.loading._dump_file:_COPY",

@@ -33,7 +33,7 @@ from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
 
 _PLACE = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
+    rf"\b(?:(?P<word>{'|'.join(ORDINALS)}|last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
     r"|^\W*(?:(?:and|now|then|next|what about|how about),? )?\W?(?:(?P<alone>\d{1,3})|(?P<letter>[a-e]))\W*$"
 )
@@ -229,16 +229,11 @@ _LONGEST_REFERENCE = 200
 def _places(text: str, size: int) -> Iterator[int]:
     """Yield the indices, from 0, of the list items that a text mentions."""
     for match in _PLACE.finditer(text):
-        if match["word"]:
-            yield ORDINALS.index(match["word"])
-        elif match["last"]:
-            yield size - 1
-        elif match["letter"]:
-            yield "abcde".index(match["letter"])
-        else:
-            number = int(match["digit"] or match["number"] or match["alone"])
-            if match["digit"] or number <= size:
-                yield number - 1
+        said = match[match.lastgroup or 0]
+        if not said.isdigit():
+            yield size - 1 if said == "last" else (ORDINALS if said in ORDINALS else "abcde").index(said)
+        elif 0 < int(said) <= size:
+            yield int(said) - 1
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:

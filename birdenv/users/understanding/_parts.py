@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 from birdenv.users._brief import Brief
-from birdenv.users.understanding._choice import NEVER, SURE, Choice, choice_of, understand_one
-from birdenv.users.understanding._grammar import begins_as_question, is_elliptical
+from birdenv.users.understanding._choice import Choice, choice_of, understand_one
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._message import Piece, pieces_of
+from birdenv.users.understanding._message import pieces_of
 from birdenv.users.understanding._question import Question, called, take_apart
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import clean
 
 ANSWERED = 2
 """The number of questions that are answered per message; the others wait."""
@@ -42,8 +40,12 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
     if isinstance(question, Question):
         return understand_one(brief, question, weights)
     choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
-    refused = [one for one in choices if one.call == "unanswerable"]
-    return reduce(_both, [one for one in choices if one.tells] or refused[:1] or choices[:1])
+    named = {one.target: one for one in choices if one.tells and one.target}
+    if len(named) < 2:
+        return max(choices, key=lambda one: (one.target in named, one.tells, one.call == "unanswerable"))
+    items = tuple(dict.fromkeys(item for one in named.values() for item in one.items))
+    segments = tuple(dict.fromkeys(part for one in named.values() for part in one.parts))
+    return Choice("labelled" if items else "unlabelled", " + ".join(named), items, segments)
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
@@ -51,22 +53,15 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
 
     The choices for later questions may be None.
     """
-    pieces = pieces_of(message)
-    if pieces[0].is_item:
-        parts = [_understood(brief, one.text, weights) for one in pieces[:ANSWERED]]
-        return parts + [Part(one.text) for one in pieces[ANSWERED:]]
-    parts = list[Part]()
+    pieces, parts = pieces_of(message), list[Part]()
     for number, piece in enumerate(pieces):
-        if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
-            return parts + [Part(one.text) for one in pieces[number:] if not one.goes_on]
+        if len(parts) > ANSWERED - (piece.needs < 0) or number >= _MOST_LOOKED_AT:
+            return parts + [Part(one.text) for one in pieces[number:] if one.needs <= 1]
         part = _understood(brief, piece.text, weights)
-        if parts and _belongs(piece, part, parts[-1]):
-            parts[-1] = _joined(brief, parts[-1], part, weights, piece.is_clause)
+        if parts and _continues(piece.needs, part.choice, parts[-1].choice):
+            parts[-1] = _joined(brief, parts[-1], part, weights)
         else:
             parts.append(part)
-    is_sentence = all(one.is_clause for one in pieces[1:])
-    if len(parts) > 1 and is_sentence and not any(part.choice and part.choice.tells for part in parts):
-        parts = [_understood(brief, message, weights)]
     return [one for part in parts for one in _named(brief, part)]
 
 
@@ -74,65 +69,25 @@ _MOST_LOOKED_AT = 12
 """The maximum number of questions to examine in search of the first two that stand on their own."""
 
 
-def _belongs(piece: Piece, part: Part, before: Part) -> bool:
-    """Return whether a sentence or a clause, understood as `part`, continues the question before it."""
-    choice, earlier = part.choice, before.choice
-    if choice is None or earlier is None:
-        return False
-    if choice is NEVER:
-        return piece.is_clause and not piece.stands
-    if piece.goes_on or (piece.is_clause and piece.refers and not piece.stands):
-        return True
-    if choice.tells and (choice.target, choice.answer) == (earlier.target, earlier.answer):
-        return True
-    said, own = _telling(before.text), _telling(piece.text)
-    if (
-        not piece.is_clause
-        and is_elliptical(piece.text)
-        and not begins_as_question(piece.text)
-        and not own.isdisjoint(said)
-    ):
-        return True  # "Which loaves count? The best loaves only?"
-    if piece.is_clause and not earlier.tells and is_elliptical(before.text):
-        return True  # "What income, and what age, make a customer attractive?"
-    if earlier.call == "unanswerable" and (piece.refers or (piece.is_clause and choice.share < SURE)):
-        return True
-    if choice.tells and piece.is_clause and is_elliptical(piece.text):
-        return choice.share < SURE
-    if choice.tells:
-        return piece.refers and choice.share < (_LIKELY if piece.stands else SURE)
-    if not piece.is_clause:
-        return piece.refers
-    return piece.refers or not piece.stands or own <= said | _BOUNDS
+def _continues(needs: float, choice: Choice | None, before: Choice | None) -> bool:
+    """Return whether a choice is too improbable to stand alone, or only repeats the one before it."""
+    if choice is None or before is None or not choice.tells:
+        return needs > 0
+    same = (choice.target, choice.answer) == (before.target, before.answer)
+    return choice.share < needs or (same and needs >= 0)
 
 
-_LIKELY = 0.6
-"""A question that refers to the one before it stands alone if its choice is more probable than this."""
+def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) -> Part:
+    """Return a question joined with what continues it: refused, or with the most probable choice.
 
-_BOUNDS = frozenset(map(stem, "border boundary draw edge enough lie line other sufficient suffice".split()))
-"""A clause with no other words ("and where do I draw the line?") is about the question before it."""
-
-
-def _telling(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
-
-
-def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None, in_sentence: bool) -> Part:
-    """Return a question joined with the clause or the sentence that continues it.
-
-    Clauses of one sentence are understood together; otherwise the most probable choice is made. If neither is
-    answered by itself, both together are not answered either: each may be a guess. If the answers only say
-    that there is no preference, both together tell nothing more.
+    If neither is answered by itself, both together are not answered either: each may be a guess.
     """
     both = _understood(brief, f"{before.text} {after.text}", weights)
     choices = [part.choice for part in (before, after, both) if part.choice]
-    telling = [choice for choice in choices[:2] if choice.tells]
-    if in_sentence and choices[-1].call != "unclear":
+    if choices[-1].call == "unanswerable":
         return both
-    if not telling:
-        return both if choices[-1].call == "unanswerable" else replace(both, choice=before.choice)
-    if not any(choice.target for choice in telling):
-        choices = telling
+    if not any(choice.tells for choice in choices[:2]):
+        choices = choices[:2]
     return replace(both, choice=max(choices, key=lambda one: (one.tells, one.share)))
 
 
@@ -145,16 +100,13 @@ def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
 def _named(brief: Brief, part: Part) -> list[Part]:
     """Return the questions for X and Y in "what do you mean by X and Y?", or the part itself."""
     choice, asked = part.choice, part.asked
-    if choice is None or asked is None or not choice.tells or choice is NEVER or " and " not in part.text:
+    if choice is None or asked is None or not choice.tells or " and " not in part.text:
         return [part]
     named = named_points(brief, asked)
     terms = (re.escape(clean(choice.target)) for choice in named)
     listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
-    return (
-        [Part(one.target, one) for one in named]
-        if len(named) > 1 and re.search(listed, asked.text)
-        else [part]
-    )
+    is_list = len(named) > 1 and re.search(listed, asked.text)
+    return [Part(one.target, one) for one in named] if is_list else [part]
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
@@ -166,13 +118,3 @@ def named_points(brief: Brief, asked: Question) -> list[Choice]:
         if index.candidates[n].items
     ]
     return [choice_of(index.candidates[number]) for _, number in sorted(found)]
-
-
-def _both(one: Choice, other: Choice) -> Choice:
-    if not other.target or other.target == one.target:
-        return one if one.target else other
-    if not one.target:
-        return other
-    items = tuple(dict.fromkeys(one.items + other.items))
-    parts = tuple(dict.fromkeys(one.parts + other.parts))
-    return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)

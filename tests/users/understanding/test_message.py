@@ -170,6 +170,18 @@ def test_an_elaboration_is_no_question_of_its_own() -> None:
         assert len(understand_parts(brief, f"What is roomy, {more}?")) == 1
 
 
+def test_a_question_that_repeats_the_one_before_it_is_answered_once_except_in_a_list() -> None:
+    (text,) = talk("library_4", "Which branches are central? Do the central branches have a district?")
+    assert text.count("Docklands") == 1 and "once more" not in text
+    (text,) = talk("library_4", "1. Which branches are central? 2. What is central? 3. How do I sort?")
+    assert "once more" in text and text.endswith("Please ask the other one again.")
+
+
+def test_a_fragment_without_a_verb_continues_a_question_only_if_it_refers_to_it() -> None:
+    assert len(understand_parts(BRIEF, "What is roomy? The best only?")) == 1
+    assert len(understand_parts(BRIEF, "What is roomy? And late?")) == 2
+
+
 BRIEF = Brief(
     "",
     (Ambiguity("roomy", "seats >= 40", "critical"), Ambiguity("late", "days > 2", "critical")),
