@@ -22,6 +22,7 @@ _REGIONS = {
 """For each clause, the text of a question that is not about the columns named in this clause."""
 
 _GROUPED = re.compile(r"\b(?:per|by|each|every|group\w*|row|line)\b")
+_COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|percentage|share of|average|total)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
@@ -95,7 +96,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     name from the schema that the clause does not list.
     """
     items = _listed(sql, clause)
-    if clause == "group" and not _GROUPED.search(text):
+    if clause == "group" and (not _GROUPED.search(text) or _COMPUTED.search(text)):
         return ""
     about = _REGIONS[clause].sub(" ", text)
     said = frozenset(map(stem, words(about)))

@@ -115,6 +115,11 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
         ("coop_5", ["Is the amount the sum of quantity plus price paid?"], "By 'amount'"),
         ("bikeshare_1", ["Should blank costs be treated as zero?"], "Yes."),
         ("bikeshare_1", ["Should blank costs be counted as 100?"], "No."),
+        (
+            "coop_7",
+            ["So for each task I divide the hours that were missed by the hours of all shifts. Is that right?"],
+            "I want one row",
+        ),
         ("library_6", ["younger readers: juniors only?"], "No."),
         ("library_5", ["In the turnover, are damaged copies counted, or left out?"], "They are left out."),
         ("library_5", ["Do loans of damaged copies count in the turnover?"], "By 'turnover'"),
