@@ -1,7 +1,7 @@
 """Proposals of formulas, of joined conditions, and of what stands in for missing values.
 
-A yes is checked against the syntax tree of every annotated snippet of the demo, and of Mini-Interact where it is
-at hand.
+A yes is checked against the syntax tree of every annotated snippet of the demo, and of Mini-Interact where it
+is at hand.
 """
 
 from __future__ import annotations
