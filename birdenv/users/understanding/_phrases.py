@@ -170,8 +170,7 @@ SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
 """Groups of phrases that are features of a refusal; the weights decide how much they count."""
 
 _FAIR_PATTERNS = {
-    name: any_of(_PHRASES[name])
-    for name in ("own work", "written", "sought by", "output columns", "earlier request")
+    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
 }
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
