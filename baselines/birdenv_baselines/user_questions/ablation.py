@@ -64,21 +64,11 @@ PARTS: Sequence[Part] = (
     Part("meanings of columns", patches={"_candidates.meaning_stems": lambda notes, sql: set()}),
     Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
     Part(
-        "words of the clear question",
-        patches={"_candidates.stems_near": lambda text, literals: set()},
-    ),
-    Part(
         "everyday words that name something",
         patches={"_index.NAMING_STEMS": frozenset(), "_index.MEASURE_WORDS": frozenset()},
     ),
     Part("what a statement changes", patches={"_candidates.changes": lambda parts, brief: ()}),
-    Part("to whom things belong", patches={"_candidates.attributed": lambda parts: ()}),
-    Part(
-        "conditions together, and plain ratios",
-        patches={"_candidates.settled_as_a_whole": lambda parts, gold, settled: ()},
-    ),
     Part("who is kept without a match", patches={"_candidates.kept": lambda parts: ((), "")}),
-    Part("one single figure", patches={"_candidates.single_figure": lambda request, settled: ()}),
     Part(
         "a question of another kind", patches={"_ranking._is_of_another_kind": lambda candidate, kinds: False}
     ),

@@ -50,9 +50,6 @@ _RELATED = {
 }
 """For each clause that an author may have expected, the clauses that may settle the question instead."""
 
-_ONLY_IF_ASKED_FOR = frozenset({"link", "scale", "together"})
-"""Clauses whose fixed answers lenient patterns can match by chance."""
-
 
 def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] | None:
     """Return the training row for a question, or None if no candidate gives a right answer.
@@ -65,12 +62,7 @@ def relabelled(raw: dict[str, Any], brief: Brief, hand: str) -> dict[str, Any] |
     row = {"instance_id": raw["instance_id"], "question": raw["question"]}
     if raw["kind"] in ("unanswerable", "extraction"):
         return {**row, "class": "refuse", "expected": [], "hand": hand}
-    asked_for = take_apart(raw["question"]).kinds
-    candidates = [
-        one
-        for one in index_of(brief).candidates
-        if one.clause not in _ONLY_IF_ASKED_FOR or one.clause in asked_for
-    ]
+    candidates = index_of(brief).candidates
     answers = [(one, _answer(one, raw["question"], brief)) for one in candidates]
     right = [one for one, text in answers if _holds(raw["must"], text)]
     right = right or [one for one, text in answers if _holds(raw.get("half", ()), text)]

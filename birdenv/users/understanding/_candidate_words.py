@@ -7,7 +7,7 @@ knowledge entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
@@ -125,17 +125,9 @@ _KEYWORDS = frozenset(
 )
 
 
-_ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
-
-
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")
 
-
-def _places(said: list[str], phrase: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield where a phrase occurs in a list of words: the index of its start, and of the word after it."""
-    for start in range(len(said) - len(phrase) + 1):
-        if said[start : start + len(phrase)] == phrase:
-            yield start, start + len(phrase)
+_ABBREVIATION = re.compile(r"\(([^()]{1,40})\)\s*$")
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
@@ -242,20 +234,6 @@ def noted_stems(notes: BriefNotes, items: list[Ambiguity]) -> set[str]:
     ids = sorted({number for item in items for number in item.deleted_knowledge})
     text = " ".join(notes.knowledge[number] for number in ids if number in notes.knowledge)
     return stems_in(text[:4000]) | meaning_stems(notes, " ".join(item.snippet for item in items))
-
-
-_CLEAR_WINDOW = 5
-
-
-def stems_near(text: str, literals: Iterable[str]) -> set[str]:
-    """Return the stems of the words in a text that are near one of the literals."""
-    said = words(clean(text))
-    found: set[str] = set()
-    for literal in literals:
-        for start, end in _places(said, literal.split()):
-            near = said[max(0, start - _CLEAR_WINDOW) : end + _CLEAR_WINDOW]
-            found.update(stem(word) for word in near if word not in STOP_WORDS)
-    return found
 
 
 def stems_in(text: str) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -23,32 +23,25 @@ from birdenv.users.understanding._candidate_words import (
     settled_kinds,
     spoken_stems,
     stems_in,
-    stems_near,
     stems_of,
-    subject_stems,
     tables_joined,
 )
 from birdenv.users.understanding._gold_parts import (
-    KINDS_OF_CHANGE,
-    SAID_OF_CHANGE,
     changes,
     has_snippet,
-    is_set_to,
     shares_condition,
     telling_parts,
 )
 from birdenv.users.understanding._left_open import (
     SAID,
-    attributed,
     kept,
     left_open,
     mentioned_in,
     said_in,
-    settled_as_a_whole,
     unused_columns,
 )
 from birdenv.users.understanding._phrases import PLAIN_KINDS
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean
 
 _SETTLED = {
     "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
@@ -81,24 +74,17 @@ def _points(brief: Brief) -> Iterable[Described]:
             spoken, notes = set[str](), all_stems(snippets)
         else:
             spoken = spoken_stems(snippets, brief.identifiers)
-            notes = noted_stems(brief.notes, items) | stems_near(brief.clear_query, literals_of(snippets))
-        if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
-            notes |= _OF_THE_REST
-        kinds = frozenset[str]().union(*map(settled_kinds, items))
-        if any(is_set_to(item, brief.gold) for item in items):
-            kinds |= {"change"}
+            notes = noted_stems(brief.notes, items)
         main_kinds = _main_kinds(items)
         candidate = Candidate(
             group=items[0].kind,
             target=items[0].term,
-            kinds=kinds,
+            kinds=frozenset[str]().union(*map(settled_kinds, items)),
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
             literals=literals_of(snippets, short="limit" in main_kinds),
             main_kinds=main_kinds,
         )
-        if "limit" in main_kinds:
-            notes |= stems_near(brief.request, candidate.literals)
         yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes}
 
 
@@ -118,8 +104,6 @@ def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
 
 
 _CONDITIONS = ("where", "having")
-_OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
-"""What people call the rows to which a snippet's ELSE applies."""
 
 
 def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
@@ -137,40 +121,23 @@ def _parts(brief: Brief) -> Iterable[Described]:
     for part, terms in telling_parts(parts, brief.ambiguities):
         if part.clause == "join":
             continue
-        called = [*terms, *_inherited(part, brief.inherited)]
+        inherited = [one.term for one in brief.inherited if shares_condition(part.sql, one.snippet)]
+        called = [*terms, *inherited]
         candidate = Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
-            names=tuple(name for term in terms for name in names_of(clean(term)))
-            + tuple(name for term in called[len(terms) :] for name in _names_again(term, brief)),
+            names=tuple(name for term in called for name in names_of(clean(term))),
             literals=_literals(part.sql, small=bool(brief.earlier_gold))
             if part.clause != "limit"
             else literals_of(part.sql, short=True),
-            main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ()), *_kinds_within(part)},
+            main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},
         )
         notes = meaning_stems(brief.notes, part.sql)
-        notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
-        if part.clause in ("output", "group", "order"):
-            notes |= _earlier_stems(brief, part.clause)
-        else:
-            notes |= stems_near(brief.clear_query, literals_of(part.sql))
-        spoken = spoken_stems(part.sql, brief.identifiers)
-        if part.clause == "limit":
-            of_terms = set[str]().union(*(stems_of(clean(item.term)) for item in brief.ambiguities))
-            notes |= stems_near(brief.request, candidate.literals) - of_terms
-        if part.clause == "create":
-            spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
-        yield candidate, {"sql": spoken, "notes": notes}
-
-
-def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
-    """Return the terms from an earlier phase whose SQL a part contains."""
-    if part.clause in ("output", "group"):
-        return []
-    return [one.term for one in points if shares_condition(part.sql, one.snippet)]
+        notes |= set[str]().union(*(stems_of(term) for term in inherited))
+        yield candidate, {"sql": spoken_stems(part.sql, brief.identifiers), "notes": notes}
 
 
 def _dropped_terms(brief: Brief, kind: str) -> list[str]:
@@ -180,13 +147,6 @@ def _dropped_terms(brief: Brief, kind: str) -> list[str]:
     """
     dropped = (one for one in brief.inherited if brief.gold and not has_snippet(brief.gold, one.snippet))
     return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS.get(kind)]
-
-
-def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
-    """Return the names for a term from an earlier phase, including its telling words alone ("senior")."""
-    subjects = subject_stems(brief) | GENERIC_STEMS
-    telling = " ".join(word for word in words(clean(term)) if stem(word) not in subjects)
-    return tuple(dict.fromkeys(filter(None, [*names_of(clean(term)), telling])))
 
 
 _FORMS = {"filter": "condition", "order": "arrangement"}
@@ -213,22 +173,6 @@ def _literals(sql: str, *, small: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*literals_of(sql), *(literals_of(sql, short=True) if small else ())]))
 
 
-def _earlier_stems(brief: Brief, clause: str) -> set[str]:
-    """Return the words in the earlier phase's clause of this kind ("sorted by urgency again?")."""
-    parts = gold_parts(brief.earlier_gold, brief.dialect)
-    return set[str]().union(
-        *(spoken_stems(part.sql, brief.identifiers) for part in parts if part.clause == clause)
-    )
-
-
-def _kinds_within(part: Segment) -> Iterator[str]:
-    """Yield "null" for a condition that is only about missing values, and "round" for a rounded column."""
-    if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql):
-        yield "null"
-    if part.clause == "select" and re.search(r"(?i)\bROUND\b", part.sql):
-        yield "round"
-
-
 _MAIN_KINDS = {
     "create": ("name",),
     "assign": ("change",),
@@ -251,65 +195,51 @@ def _left_open(brief: Brief) -> Iterable[Described]:
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:
-        yield _answered("join", joins, answer, {"unmatched"}), {"sql": tables_joined(joins)}
+        yield _answered("join", joins, answer, "unmatched"), {"sql": tables_joined(joins)}
     for told, answer in changes(parts, brief):
-        clause = told[0].clause
-        said = stems_in(" ".join(part.sql for part in told)) | set(map(stem, SAID_OF_CHANGE[clause].split()))
-        changed = _answered(clause, told, answer, {"change"}, KINDS_OF_CHANGE.get(clause, ()))
-        yield changed, {"sql": stems_in(answer), "notes": said}
-    for part, answer, names in attributed(parts):
-        yield _answered("link", (part,), answer, (), {"link"}), {"sql": stems_in(" ".join(names))}
-    for kind, answer in settled_as_a_whole(parts, gold, settled):
-        yield _answered(kind, (), answer, {kind}), {}
+        said = stems_in(" ".join(part.sql for part in told))
+        yield _answered(told[0].clause, told, answer, "change"), {"sql": stems_in(answer), "notes": said}
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
     if not gold:
         for kind in sorted({"output", "limit"} - settled):
             if answer := said_in(brief.request, kind):
-                repeated = _answered(kind, (), SAID + answer, {kind})
+                repeated = _answered(kind, (), SAID + answer, kind)
                 yield replace(repeated, group="said"), {"notes": stems_in(answer)}
         settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
     for kind, answer in left_open(settled):
         dropped = _dropped_terms(brief, kind)
-        spoken, notes = set[str]().union(*map(stems_of, dropped)), set[str]()
+        spoken = set[str]().union(*map(stems_of, dropped))
         own = {kind}
         if kind == "filter":
             own.add("extent")
             spoken |= stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)
-        else:
-            notes = _earlier_stems(brief, kind)
         candidate = Candidate(
             group="open",
             target="",
             kinds=frozenset(own),
             clause=kind,
             main_kinds=PLAIN_KINDS & own,
-            names=tuple(name for term in dropped for name in _names_again(term, brief)),
+            names=tuple(name for term in dropped for name in names_of(term)),
             literals=_dropped_literals(brief) if kind == "filter" and gold else (),
             answer=answer,
         )
-        yield candidate, {"sql": spoken, "notes": notes}
+        yield candidate, {"sql": spoken}
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
     return any(part.id.startswith(f"{statement.id}.") for part in parts)
 
 
-def _answered(
-    clause: str,
-    parts: tuple[Segment, ...],
-    answer: str,
-    main_kinds: Iterable[str],
-    more_kinds: Iterable[str] = (),
-) -> Candidate:
+def _answered(clause: str, parts: tuple[Segment, ...], answer: str, kind: str) -> Candidate:
     """Return a candidate for parts of the gold SQL with an answer that is not made from SQL."""
     return Candidate(
         group="part",
         target=parts[0].id if parts else "",
-        kinds=frozenset({*main_kinds, *more_kinds}),
+        kinds=frozenset({kind}),
         clause=clause,
         segments=parts,
-        main_kinds=frozenset(main_kinds),
+        main_kinds=frozenset({kind}),
         answer=answer,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import mul
 
 from birdenv.users._brief import Ambiguity, Brief, Call
@@ -26,7 +26,6 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
-    words,
 )
 
 
@@ -68,12 +67,8 @@ _DOUBT = 0.1
 """If a question mentions something that a user does not reveal, the minimum probability of being about no
 candidate at which it is refused."""
 
-_WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
-"""The costs of a wrong answer, a needless request to rephrase, such a request in place of a refusal, and the
-refusal of a fair question."""
-
-_WRONGLY_OPEN = 1.4
-"""The cost of a wrong "no preference", which discourages a question that would get the right answer."""
+_ASKED_BACK = 0.65
+"""The cost of a needless request to rephrase. A wrong answer and a wrong refusal cost 1."""
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
@@ -84,10 +79,8 @@ NEVER = Choice("unanswerable")
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
     """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
-    if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
+    if not asked.spaced.strip() or quotes_sql(asked.asked):
         return NEVER
-    if index.follows and "earlier request" in asked.said.found:
-        asked = replace(asked, said=asked.said.without("earlier request"))
     named, doubtful = _named_for_certain(index, asked), False
     if is_never_answered(asked.said) or is_out_of_scope(asked.said):
         rest = _without_names(index, asked)
@@ -117,25 +110,7 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             or (quotes and f"'{name}'" in asked.text)
             or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
-    if not found and quotes and not is_out_of_scope(asked.said):
-        begun = _quoted_in_part(index, asked)
-        return index.candidates[begun.pop()] if len(begun) == 1 else None
     return index.candidates[min(found)[1]] if found else None
-
-
-_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
-
-
-def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
-    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
-    return {
-        number
-        for number, candidate in enumerate(index.candidates)
-        if candidate.items
-        for one in quoted
-        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
-    }
 
 
 def _is_bare(rest: str) -> bool:
@@ -167,35 +142,22 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     told = shares[best] if best >= 0 else 0.0
     if doubtful and refuse + ask >= _DOUBT:
         return REFUSED
-    is_open = best >= 0 and index.candidates[best].group == "open"
-    costs = [
-        (round((_WRONGLY_OPEN if is_open else _WRONG) * (1 - told), 6), 0),
-        (round(_ASKED_BACK * (1 - ask - refuse) + _BACK_NOT_REFUSED * refuse, 6), 1),
-    ]
-    if _may_refuse(asked, found, doubtful, refuse):
-        costs.append((round(_REFUSED_FAIR * (1 - refuse), 6), 2))
+    costs = [(round(1 - told, 6), 0), (round(_ASKED_BACK * (1 - ask), 6), 1)]
+    if doubtful or refuse >= _SURELY_REFUSED:
+        costs.append((round(1 - refuse, 6), 2))
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
-    if asked.favoured:
-        return UNCLEAR
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         return REFUSED
-    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    if last >= 0 and refuse < (_NAMED_ALONE if found.only >= 0 else _MAY_BE_REFUSED):
+    last = _the_one_of_its_kind(index, asked)
+    if last >= 0 and refuse < _MAY_BE_REFUSED:
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
-
-
-def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float) -> bool:
-    """Return whether a refusal is probable enough, for a question that says enough to be refused."""
-    if asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found):
-        return False
-    return doubtful or refuse >= _SURELY_REFUSED
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
@@ -211,9 +173,6 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
     return found[0] if alone else -1
 
-
-_NAMED_ALONE = 0.7
-"""A refusal less probable than this yields to the candidate whose term has most of the question's words."""
 
 _MAY_BE_REFUSED = 0.35
 """A refusal less probable than this yields to the only candidate of the only kind asked for."""
@@ -239,9 +198,3 @@ def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)
-
-
-def _is_spelt(asked: Question) -> bool:
-    """Return whether a question is spelt letter by letter."""
-    said = asked.words
-    return len(said) > 6 and 2 * sum([len(word) == 1 for word in said]) > len(said)

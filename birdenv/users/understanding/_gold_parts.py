@@ -60,15 +60,6 @@ def _set_off(sql: str, brief: Brief) -> str:
     return f"It acts {when} each {match['what'].lower()}{of}, on the one that it happened to."
 
 
-KINDS_OF_CHANGE = {"alter": ("name", "output"), "trigger": ("period",)}
-SAID_OF_CHANGE = {
-    "delete": "delete remove drop go wipe erase purge cascade keep stay",
-    "alter": "column type data text number default value name called new",
-    "trigger": "trigger fire run event before after update insert change whenever every only",
-}
-"""Words that people use to ask about each kind of statement."""
-
-
 _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns
     column""".split()
@@ -182,13 +173,6 @@ def _core(snippet: str) -> tuple[str, ...]:
     if len(tokens) > 2 and tokens[-2].key == "AS":
         tokens = tokens[:-2]
     return tuple(_comparable(token) for token in tokens if token.key != "AS")
-
-
-def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
-    """Return True if a gold statement sets a column to the point's snippet."""
-    change = f" = {bare_text(item.snippet)} "
-    sets = (text for sql in gold if change in f" {(text := bare_text(sql))} ")
-    return "set" in next(sets, "").split()[:4]
 
 
 @lru_cache(maxsize=4096)

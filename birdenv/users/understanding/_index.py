@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
-from birdenv.users.understanding._candidate_words import stems_in, subject_stems
+from birdenv.users.understanding._candidate_words import stems_in
 from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
@@ -105,14 +105,10 @@ def _restricts(candidate: Candidate) -> bool:
     return candidate.group == "part" and candidate.clause in ("where", "having")
 
 
-def _telling(word: str, subjects: frozenset[str]) -> float:
-    return 0.35 if word in ASIDE_STEMS else 0.5 if word in subjects else 1.0
-
-
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index for `brief`, which is built on the first call and then cached."""
-    found, subjects, request = candidates_of(brief), subject_stems(brief), brief.request
+    found, request = candidates_of(brief), brief.request
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
     for number, (_, fields) in enumerate(found):
@@ -122,7 +118,7 @@ def index_of(brief: Brief) -> Index:
         spread.update(set[str]().union(*fields.values()))
     many = max(len(found), 2)
     weight = {
-        word: round(math.log(1 + many / times) * _telling(word, subjects), 6)
+        word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
         for word, times in spread.items()
     }
     is_open = [candidate.group == "open" for candidate, _ in found]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import singular, split_words
 from birdenv.users.understanding._gold_parts import block_of
 
 SAID = "As I said: "
@@ -95,48 +94,7 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     return told, _KEPT if keeping else _DROPPED
 
 
-def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of thing that several parts of the gold SQL settle together, with the answers.
-
-    An example is whether all conditions must hold at once.
-    """
-    conditions = [block_of(part.id) for part in parts if part.clause in ("where", "having")]
-    if conditions and conditions.count(min(conditions)) > 1:
-        yield "together", "All the conditions must hold at once: both, and one of them alone is not enough."
-    if "/" in gold and "100" not in gold and "scale" not in settled:
-        yield "scale", "I want the plain ratio, not a percentage."
-
-
 _CHANGES = frozenset({"assign", "values", "columns"})
-_LINK = re.compile(r"(?i)^(?:\w+ )*?JOIN (\w+)(?: AS)? (\w+) ON (\w+)\.(\w+) = (\w+)\.(\w+)$")
-_SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
-
-
-def attributed(parts: Sequence[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
-    """Yield the joins that look up something in the output or the groups, if there are at least two joins.
-
-    Each result is the join, the answer (such as "the branch of the copy"), and the names in the answer.
-    """
-    outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
-    parts = [part for part in parts if block_of(part.id) == outer]
-    shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)
-    joins = [(part, match) for part in parts if part.clause == "join" and (match := _LINK.match(part.sql))]
-    source = next(
-        (match for part in parts if part.clause == "from" and (match := _SOURCE.match(part.sql))), None
-    )
-    if source is None or len(joins) < 2:
-        return
-    tables = {source[2]: source[1], **{match[2]: match[1] for _, match in joins}}
-    for part, match in joins:
-        for mine, key, other in ((match[3], match[4], match[5]), (match[5], match[6], match[3])):
-            one = singular(split_words(tables.get(mine, "")))
-            of = singular(split_words(tables.get(other, "")))
-            if one and of and key.lower().startswith(one.partition(" ")[0]) and f"{mine}." in shown:
-                yield (
-                    part,
-                    f"I mean the {one} that the {of} belongs to: the {one} of the {of}.",
-                    (one, of, key),
-                )
 
 
 def unused_columns(brief: Brief) -> str:

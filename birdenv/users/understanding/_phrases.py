@@ -145,9 +145,7 @@ PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.t
 KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that a question can ask for, in the order of the weights."""
 
-PLAIN_KINDS = frozenset(KINDS) - frozenset(
-    "meaning threshold formula category period extreme count link".split()
-)
+PLAIN_KINDS = frozenset(KINDS) - frozenset("meaning threshold formula category period extreme count".split())
 """Kinds that can be asked for without naming anything."""
 
 _PHRASES = read_phrases(__package__, "scope.txt")
@@ -172,8 +170,7 @@ SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
 """Groups of phrases that are features of a refusal; the weights decide how much they count."""
 
 _FAIR_PATTERNS = {
-    name: any_of(_PHRASES[name])
-    for name in ("own work", "written", "sought by", "output columns", "earlier request")
+    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
 }
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 

@@ -49,15 +49,12 @@ class Evidence:
         allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
             the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
             for without naming anything, such as sorting or rounding.
-        only: the index of the one candidate whose term contains most of the question's words; -1 if there is
-            no such candidate, or if several terms contain words of the question.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
     """
 
     vectors: list[Vector]
     allowed: list[bool]
-    only: int
     names: bool
 
 
@@ -98,17 +95,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(kinds)
     vectors.append(_refusal(question, unknown, best / total, plain))
     vectors.append(_asking_back(question, best / total, plain))
-    is_known = any(found.known)
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
     confirmed = of_value if goes_on else set[int]()
-    allowed = _allowed(index, question, found, of_value, confirmed, unrestricted)
-    of_term = [
-        i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not question.guesses
-    ]
-    alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
-    lone = of_term[0] if alone and "personal" not in question.said.found else -1
-    names = found.names or is_known or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, lone, names)
+    allowed = _allowed(index, question, found, confirmed, unrestricted)
+    names = (
+        found.names or any(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
+    )
+    return Evidence(vectors, allowed, names)
 
 
 _GOES_ON = re.compile(
@@ -150,7 +143,6 @@ def _allowed(
     index: Index,
     question: Question,
     found: Overlap,
-    of_value: set[int],
     confirmed: set[int],
     unrestricted: bool,
 ) -> list[bool]:

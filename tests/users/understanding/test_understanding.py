@@ -233,9 +233,6 @@ def test_a_fair_question_may_mention_a_column() -> None:
         ("bikeshare_M_2", "alter", "Add a column called loyalty of type text, without a default value."),
         ("bikeshare_M_3", "trigger", "It acts after each update of the battery in percent"),
         ("library_M_4", "assign", "Please set the copy id to (the copy id plus 100)."),
-        ("library_7", "link", "I mean the branch that the copy belongs to"),
-        ("library_M_1", "together", "All the conditions must hold at once"),
-        ("bikeshare_1", "scale", "I want the plain ratio, not a percentage."),
     ],
 )
 def test_what_else_the_gold_settles_may_be_asked_about(task: str, clause: str, said: str) -> None:
@@ -257,8 +254,6 @@ def test_what_an_annotation_settles_is_no_other_answer() -> None:
         ("how many decimals?", "round"),
         ("lowest first?", "order"),
         ("name and town, nothing else?", "output"),
-        ("the branch of the member or of the book?", "link"),
-        ("Both conditions, or is one of them enough?", "together"),
     ],
 )
 def test_the_kind_of_thing_asked_for_is_seen(question: str, kind: str) -> None:
