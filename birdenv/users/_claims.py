@@ -43,7 +43,7 @@ _CLAIMED = Phrases(
                 "only",
                 "only amount",
             ),
-            *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled"),
+            *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled", "valued"),
         )
     }
 )

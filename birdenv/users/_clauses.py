@@ -26,7 +26,7 @@ _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
 
-_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 
 
 def of_clause(text: str, choice: Choice, brief: Brief) -> str | None:
@@ -60,13 +60,17 @@ def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
 def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     names = Names(identifiers, notes)
     found = {stems_of(names.words(name)) for name in identifiers}
-    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
+    return frozenset(
+        stems
+        for stems in found
+        if not {word for word in stems if not word.isdigit()} <= GENERIC_STEMS | _OF_KEYS
+    )
 
 
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
-    said, own = stems_of(text), own - _TIMES
-    telling = ((name, name - _TIMES) for name in known)
+    said, own = stems_of(text), own - TIMES
+    telling = ((name, name - TIMES) for name in known)
     return not said & (own - GENERIC_STEMS) and any(
         (name <= said or (rest <= said and not rest <= GENERIC_STEMS)) and not rest & own
         for name, rest in telling
@@ -110,7 +114,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         found = says(text, "ascending", "descending", "by time")
         if items and len(found - {"by time"}) == 1:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if "by time" in found and not any(own & _TIMES for own, _ in items):
+            if "by time" in found and not any(own & TIMES for own, _ in items):
                 return ""
             return "Yes" if ("descending" in found) == wanted[0] else "No"
         return "Yes" if any(named) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -38,13 +38,16 @@ class Facts:
 
     Attributes:
         ranges: the ends of each range that a condition on an amount allows.
+        sides: the stems of the names that each range is about.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
             these texts.
         connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words
             that the names in all of its conditions share.
+        joins: "And" and "Or", if they are anywhere in the snippet.
         filled: the number that stands in for entries without a value; None unless there is exactly one.
+        unfilled: the stems of the names for which it does not stand in.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
         names: the stems of the words in all names.
@@ -52,11 +55,14 @@ class Facts:
     """
 
     ranges: Sequence[Ends] = ()
+    sides: Sequence[frozenset[str]] = ()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
     connected: Sequence[tuple[str, frozenset[str]]] = ()
+    joins: frozenset[str] = frozenset()
     filled: Decimal | None = None
+    unfilled: frozenset[str] = frozenset()
     keeps_missing: bool | None = None
     is_turned: bool = False
     names: frozenset[str] = frozenset()
@@ -66,6 +72,17 @@ class Facts:
     def decide_something(self) -> bool:
         """Return True if there is anything that a question without a proposal can be compared with."""
         return bool(self.amounts or self.values or self.connected) or self.keeps_missing is not None
+
+    def leave_open(self, is_met: bool | None) -> bool:
+        """Return True if other conditions decide whether something is in that meets one condition or not."""
+        return bool(self.joins - {"Or" if is_met else "And"})
+
+    def ranges_about(self, said: Collection[str]) -> Sequence[Ends]:
+        """Return the ranges that a question names, if there are ranges of several columns or formulas."""
+        if len(set(self.sides)) < 2:
+            return self.ranges
+        named = [side.difference(*(one for one in self.sides if one != side)) for side in self.sides]
+        return [ends for ends, names in zip(self.ranges, named, strict=True) if not names.isdisjoint(said)]
 
 
 @lru_cache(maxsize=4096)
@@ -79,14 +96,17 @@ def facts_of(sql: str) -> Facts:
     if tree is None:
         return Facts()
     body = body_of(tree)
+    found = list(_ranges(tree))
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
-        tuple(_ranges(tree)),
+        tuple(ends for ends, _ in found),
+        tuple(side for _, side in found),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
         _beside(body),
         tuple(_connected(body)),
-        _filled(tree),
+        frozenset(map(kind_of, tree.find_all(node_class("And"), node_class("Or")))),
+        *_filled(body),
         _keeps_missing(body),
         _is_turned(tree),
         names_in(tree),
@@ -133,7 +153,7 @@ def _value(node: Node) -> Value | None:
     return node.name if _MOMENT.fullmatch(node.name) else None
 
 
-def _ranges(tree: Node) -> Iterator[Ends]:
+def _ranges(tree: Node) -> Iterator[tuple[Ends, frozenset[str]]]:
     for node in tree.find_all(*map(node_class, [*SIGNS, "Between"])):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
@@ -141,7 +161,7 @@ def _ranges(tree: Node) -> Iterator[Ends]:
             pairs = [(SIGNS[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
-            yield ends
+            yield ends, names_in(node.this)
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:
@@ -158,6 +178,8 @@ def _values(tree: Node) -> Iterator[tuple[str, bool]]:
             name = " ".join(map(stem, words(clean(one.name)))) if kind_of(one) == "Literal" else ""
             if name and one.is_string:
                 yield name, keeps
+                if kind_of(node) == "Like" and "%" in one.name:
+                    yield "%", keeps  # the texts that match it have other words, too
 
 
 def _beside(body: Node) -> frozenset[str]:
@@ -189,10 +211,13 @@ def _keeps_missing(body: Node) -> bool | None:
     return kept.pop() if len(kept) == 1 and names >= names_in(body) else None
 
 
-def _filled(tree: Node) -> Decimal | None:
-    calls = [node for node in tree.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
-    value = _value(calls[0].expressions[-1]) if len(calls) == 1 else None
-    return value if isinstance(value, Decimal) else None
+def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
+    calls = [node for node in body.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
+    values = {_value(node.expressions[-1]) for node in calls}
+    value = values.pop() if len(values) == 1 else None
+    if not isinstance(value, Decimal):
+        return None, frozenset()
+    return value, names_in(body) - frozenset[str]().union(*map(names_in, calls))
 
 
 def _is_turned(tree: Node) -> bool:

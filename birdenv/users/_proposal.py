@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import is_foreign, known_names, of_clause
+from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
@@ -68,25 +68,31 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     own = stems_of(in_words(sql, brief).text)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
+    reverses = "out" in claims.said and any(says(item.term, "out") for item in choice.items)
+    if reverses:  # "so 9 is too large?"
+        claims = replace(claims, said=claims.said - {"in", "out"})
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
-    if "missing" in said and (
-        facts.keeps_missing is not None or (facts.filled is not None and claims.amounts)
-    ):
-        return _of_missing(claims, facts)
+    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+    if "missing" in said and (facts.keeps_missing is not None or (claims.amounts and not claims.sign)):
+        return _of_missing(claims, facts) if facts.unfilled.isdisjoint(rest) else ""
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
-        return "No" if other == "column" and is_proposal and keeps is None else ""
-    if "turned" in said:
+        return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
+    if said & {"turned", "valued"}:
         return ""
     if "choice" in said:
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
-    elif keeps is None and facts.ranges and claims.after & term:
+    elif keeps is None and facts.ranges and claims.after & (term - own) and not reverses:
         keeps = True  # "so 3 days is late?"
+    claims = replace(claims, after=claims.after - own - GENERIC_STEMS - _OF_AMOUNTS - subject_stems(brief))
+    ranges = facts.ranges_about(asked.content)
+    if claims.amounts and len(ranges) < len(facts.ranges) and not ranges:
+        return ""
+    facts = replace(facts, ranges=ranges)
     text = in_words(sql, brief).text
     if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
         return "Yes"
-    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     is_plain = rest <= PART_STEMS | own
     found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
     if not found and _in_one_unit(claims, facts, own):
@@ -112,8 +118,10 @@ def _other_subject(
         facts: the facts in the point's SQL.
         own: the stems of the point's words that are not in its term.
     """
-    tables, known = subject_stems(brief), known_names(choice, brief)
-    if is_foreign(asked.text, facts.names, frozenset(name for name in known if not name <= tables)):
+    tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
+    known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
+    names = facts.names | {word for word in own.intersection(asked.content) if not word.isdigit()}
+    if is_foreign(asked.text, names - tables, frozenset(name for name in known if not name - TIMES <= tables)):
         return "column"
     others = [item for item in brief.ambiguities if item not in choice.items]
     values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
@@ -121,7 +129,7 @@ def _other_subject(
     told = stems_of(" ".join(item.term for item in choice.items)) | own | GENERIC_STEMS
     operands = [one & own - UNIT_STEMS for one in facts.compared]
     is_elsewhere = (
-        is_foreign(asked.text, facts.names, known)
+        is_foreign(asked.text, names, known)
         or not terms.union(values).difference(told).isdisjoint(asked.content)
         or len({one.isdisjoint(asked.content) for one in operands if one}) > 1
     )
@@ -179,15 +187,17 @@ def _of_amounts(
 ) -> str:
     """Judge a proposal about numbers, dates or times."""
     values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
-    ranges, sign = () if facts.is_turned else facts.ranges, claims.sign
-    if "only amount" in claims.said or (facts.is_turned and sign):
+    ranges, sign = facts.ranges, claims.sign
+    if "only amount" in claims.said or facts.is_turned:
         return ""
     if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
-        return _of_value(ranges[0][0][1], "", ranges, keeps)
-    names_value = not sign and (claims.said & {"exact", "edge"} or not is_proposal)
+        return _of_value(ranges[0][0][1], "", facts, keeps)
+    is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
+    is_told_of = claims.said & {"exact", "edge"} or not is_proposal or (is_excluded and claims.after)
+    names_value = not sign and is_told_of
     if keeps is not None or names_value:
         is_open = "side" in claims.said and not sign
-        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, ranges, keeps)
+        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, facts, keeps)
     return _of_bound(values, sign, facts) if values and (is_proposal or is_plain) else ""
 
 
@@ -204,8 +214,9 @@ def _shape(value: Value) -> str:
     return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
 
 
-def _of_value(value: Value, sign: str, ranges: Sequence[Ends], keeps: bool | None) -> str:
+def _of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
     """Answer whether a value, or all values on one side of it, is in; and whether a bound itself is."""
+    ranges = facts.ranges
     if len(ranges) > 1:
         ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
     if len(ranges) != 1 or any(_shape(end) != _shape(value) for _, end in ranges[0]):
@@ -215,7 +226,7 @@ def _of_value(value: Value, sign: str, ranges: Sequence[Ends], keeps: bool | Non
     itself = ""
     if any(end == value for _, end in ends):
         itself = f"{value} itself is {'' if _includes(ends, value) else 'not '}included"
-    if keeps is None:
+    if keeps is None or facts.leave_open(is_in):
         return itself
     if is_in is None or (sign and keeps == is_in and not itself):
         return ""
@@ -239,6 +250,8 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     if sign and not ends:
         return ""
     if facts.amounts.issuperset(values):
+        if facts.joins and (facts.values or not facts.amounts <= set(values)):
+            return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
     if not sign and any(_includes(one, value) for one in facts.ranges for value in values):
@@ -254,19 +267,21 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
     listed = [kept for _, kept in facts.values]
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
-    if not listed or facts.is_turned:
+    if not listed or facts.is_turned or (named and facts.leave_open(any(named))):
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT
-    if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
+    if "only" in claims.said and not facts.ranges and not facts.joins and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
         is_all = len(named) == len(listed) or ("only those" in claims.said and not named and is_all)
         return "Yes" if counted and is_all else "No" if named and counted else ""
     if keeps is not None:
         return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-    return "Yes" if is_proposal and len(named) == len(listed) and all(listed) else ""
+    is_whole = is_proposal and not facts.ranges and not facts.joins and "both" not in claims.said
+    return "Yes" if is_whole and len(named) == len(listed) and all(listed) else ""
 
 
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _OUT = "They are left out"
+_OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
