@@ -32,19 +32,9 @@ _CLAIMED = Phrases(
     {
         name: _GROUPS[name]
         for name in (
-            *(
-                "at least",
-                "at most",
-                "more than",
-                "less than",
-                "side",
-                "edge",
-                "exact",
-                "only",
-                "only amount",
-            ),
-            *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled", "valued"),
-        )
+            "at least, at most, more than, less than, side, edge, exact, only, only amount, only those, in, out, "
+            "both, one, turned, choice, missing, filled, valued"
+        ).split(", ")
     }
 )
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
@@ -72,6 +62,7 @@ class Claims:
         amounts: the numbers, dates and times, each with True if it is a percentage.
         spaced: the stems of all words, with a single space before and after each.
         after: the stems after the last amount, as in "so 3 days are late?".
+        noun: the first one of these; empty if there is none.
         units: the units.
     """
 
@@ -79,6 +70,7 @@ class Claims:
     amounts: Sequence[tuple[Value, bool]]
     spaced: str
     after: frozenset[str]
+    noun: str
     units: frozenset[str]
 
     @property
@@ -116,10 +108,11 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
         return " 0 "
 
     rest = _AMOUNT.sub(noted, text)
-    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else ()
+    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
     spaced = f" {' '.join(_stems(text))} "
     said = frozenset(_CLAIMED.found_in(" ".join(words(rest))))
-    return Claims(said, tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest)))
+    units = UNIT_STEMS.intersection(_stems(rest))
+    return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
 
 
 def _stems(text: str) -> list[str]:

@@ -22,6 +22,7 @@ Ends: TypeAlias = Sequence[tuple[str, Value]]
 SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
+_COMPARING = (*SIGNS, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
 _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
@@ -49,7 +50,7 @@ class Facts:
         filled: the number that stands in for entries without a value; None unless there is exactly one.
         unfilled: the stems of the names for which it does not stand in.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
-        is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
+        is_turned: True if nothing is restricted: a condition picks a value or is negated, or there is none.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
     """
@@ -108,7 +109,7 @@ def facts_of(sql: str) -> Facts:
         frozenset(map(kind_of, tree.find_all(node_class("And"), node_class("Or")))),
         *_filled(body),
         _keeps_missing(body),
-        _is_turned(tree),
+        _is_turned(tree) or _only_computes(body),
         names_in(tree),
         tuple(_compared(tree)),
     )
@@ -229,3 +230,8 @@ def _is_turned(tree: Node) -> bool:
         elif kind_of(inner) not in ("In", "Like", "Is") or inner.args.get("query"):
             return True
     return False
+
+
+def _only_computes(body: Node) -> bool:
+    is_formula = any(body.find_all(*map(node_class, _ARITHMETIC)))
+    return is_formula and not any(body.find_all(*map(node_class, _COMPARING)))

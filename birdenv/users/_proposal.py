@@ -68,9 +68,6 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     own = stems_of(in_words(sql, brief).text)
     term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
-    reverses = "out" in claims.said and any(says(item.term, "out") for item in choice.items)
-    if reverses:  # "so 9 is too large?"
-        claims = replace(claims, said=claims.said - {"in", "out"})
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
@@ -79,11 +76,13 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         return _of_missing(claims, facts) if facts.unfilled.isdisjoint(rest) else ""
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
-    if said & {"turned", "valued"}:
+    is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)  # "is 9 too large?"
+    is_counted = any(claims.noun in name for name in known_names(choice, brief)) and claims.noun not in own
+    if said & {"turned", "valued"} or is_twofold or is_counted:
         return ""
     if "choice" in said:
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
-    elif keeps is None and facts.ranges and claims.after & (term - own) and not reverses:
+    elif keeps is None and facts.ranges and claims.after & (term - own):
         keeps = True  # "so 3 days is late?"
     claims = replace(claims, after=claims.after - own - GENERIC_STEMS - _OF_AMOUNTS - subject_stems(brief))
     ranges = facts.ranges_about(asked.content)
@@ -249,7 +248,10 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     ends = [end for ends in facts.ranges for end in ends]
     if sign and not ends:
         return ""
-    if facts.amounts.issuperset(values):
+    bounds = {end for _, end in ends} or facts.amounts
+    if not facts.amounts.intersection(values) <= bounds:
+        return ""  # in "minutes divided by 60", 60 is no bound
+    if bounds.issuperset(values):
         if facts.joins and (facts.values or not facts.amounts <= set(values)):
             return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
@@ -267,7 +269,7 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
     listed = [kept for _, kept in facts.values]
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
-    if not listed or facts.is_turned or (named and facts.leave_open(any(named))):
+    if not listed or facts.is_turned or "both" in claims.said or (named and facts.leave_open(any(named))):
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT
@@ -277,7 +279,7 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
         return "Yes" if counted and is_all else "No" if named and counted else ""
     if keeps is not None:
         return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-    is_whole = is_proposal and not facts.ranges and not facts.joins and "both" not in claims.said
+    is_whole = is_proposal and not facts.ranges and not facts.joins
     return "Yes" if is_whole and len(named) == len(listed) and all(listed) else ""
 
 
