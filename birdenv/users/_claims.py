@@ -33,7 +33,7 @@ _CLAIMED = Phrases(
         name: _GROUPS[name]
         for name in (
             "at least, at most, more than, less than, side, edge, exact, only, only amount, only those, in, out, "
-            "both, one, turned, choice, missing, filled, valued"
+            "both, one, turned, choice, missing, filled, valued, kept"
         ).split(", ")
     }
 )

@@ -67,6 +67,11 @@ def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozense
     )
 
 
+def is_in_schema(word: str, brief: Brief) -> bool:
+    """Return True if a stem is in the name of a column or table."""
+    return any(word in name for name in _known(brief.identifiers, brief.notes))
+
+
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
     said, own = stems_of(text), own - TIMES

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause
+from birdenv.users._clauses import TIMES, is_foreign, is_in_schema, known_names, of_clause
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
@@ -72,12 +72,17 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     if not (is_proposal or said or claims.amounts):
         return ""
     rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
-    if "missing" in said and (facts.keeps_missing is not None or (claims.amounts and not claims.sign)):
-        return _of_missing(claims, facts) if facts.unfilled.isdisjoint(rest) else ""
+    empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
+    is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
+    if "missing" in said and (facts.keeps_missing is not None or is_filled):
+        others = empty - own - term - {stem("value")}
+        is_other = any(one not in GENERIC_STEMS or is_in_schema(one, brief) for one in others)
+        is_open = is_other or "kept" in said or facts.unfilled & rest
+        return "" if is_open else _of_missing(claims, facts)
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
     is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)  # "is 9 too large?"
-    is_counted = any(claims.noun in name for name in known_names(choice, brief)) and claims.noun not in own
+    is_counted = claims.noun in rest - own - _OF_AMOUNTS and is_in_schema(claims.noun, brief)
     if said & {"turned", "valued"} or is_twofold or is_counted:
         return ""
     if "choice" in said:
@@ -143,7 +148,7 @@ def _of_missing(claims: Claims, facts: Facts) -> str:
     """Judge whether entries without a value are in or out, or count as a number."""
     said, keeps = claims.said, claims.keeps
     if facts.keeps_missing is None:
-        is_read = "filled" in said and said.isdisjoint(("turned", "choice")) and len(claims.amounts) == 1
+        is_read = facts.filled is not None and "filled" in said and said.isdisjoint(("turned", "choice")) and len(claims.amounts) == 1
         return _yes(claims.amounts[0][0] == facts.filled) if is_read else ""
     if said >= {"in", "out"} or "choice" in said:
         return _OUT if "out" in said and not facts.keeps_missing else ""
@@ -284,6 +289,7 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
 
 
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
+_EMPTY = re.compile(r"\b(?:without|no|missing|empty|blank|null|lack\w*) (?:an? |the |any |its )?(\w+)")
 _OUT = "They are left out"
 _OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
