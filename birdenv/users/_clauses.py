@@ -60,11 +60,7 @@ def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
 def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
     names = Names(identifiers, notes)
     found = {stems_of(names.words(name)) for name in identifiers}
-    return frozenset(
-        stems
-        for stems in found
-        if not {word for word in stems if not word.isdigit()} <= GENERIC_STEMS | _OF_KEYS
-    )
+    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
 def is_in_schema(word: str, brief: Brief) -> bool:
@@ -74,7 +70,7 @@ def is_in_schema(word: str, brief: Brief) -> bool:
 
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
-    said, own = stems_of(text), own - TIMES
+    said, own = {word for word in stems_of(text) if not word.isdigit()}, own - TIMES
     telling = ((name, name - TIMES) for name in known)
     return not said & (own - GENERIC_STEMS) and any(
         (name <= said or (rest <= said and not rest <= GENERIC_STEMS)) and not rest & own

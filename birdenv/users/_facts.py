@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -39,7 +39,6 @@ class Facts:
 
     Attributes:
         ranges: the ends of each range that a condition on an amount allows.
-        sides: the stems of the names that each range is about.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
@@ -50,13 +49,13 @@ class Facts:
         filled: the number that stands in for entries without a value; None unless there is exactly one.
         unfilled: the stems of the names for which it does not stand in.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
-        is_turned: True if nothing is restricted: a condition picks a value or is negated, or there is none.
+        is_turned: True if no single condition on a column restricts something: it picks a value, is negated,
+            is one of several, or there is none.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
     """
 
     ranges: Sequence[Ends] = ()
-    sides: Sequence[frozenset[str]] = ()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
@@ -78,13 +77,6 @@ class Facts:
         """Return True if other conditions decide whether something is in that meets one condition or not."""
         return bool(self.joins - {"Or" if is_met else "And"})
 
-    def ranges_about(self, said: Collection[str]) -> Sequence[Ends]:
-        """Return the ranges that a question names, if there are ranges of several columns or formulas."""
-        if len(set(self.sides)) < 2:
-            return self.ranges
-        named = [side.difference(*(one for one in self.sides if one != side)) for side in self.sides]
-        return [ends for ends, names in zip(self.ranges, named, strict=True) if not names.isdisjoint(said)]
-
 
 @lru_cache(maxsize=4096)
 def facts_of(sql: str) -> Facts:
@@ -97,11 +89,10 @@ def facts_of(sql: str) -> Facts:
     if tree is None:
         return Facts()
     body = body_of(tree)
-    found = list(_ranges(tree))
+    ranges = list(_ranges(tree))
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
-        tuple(ends for ends, _ in found),
-        tuple(side for _, side in found),
+        tuple(ends for ends, _ in ranges),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
         _beside(body),
@@ -109,7 +100,7 @@ def facts_of(sql: str) -> Facts:
         frozenset(map(kind_of, tree.find_all(node_class("And"), node_class("Or")))),
         *_filled(body),
         _keeps_missing(body),
-        _is_turned(tree) or _only_computes(body),
+        len({side for _, side in ranges}) > 1 or _only_computes(body) or _is_turned(tree),
         names_in(tree),
         tuple(_compared(tree)),
     )
@@ -154,7 +145,7 @@ def _value(node: Node) -> Value | None:
     return node.name if _MOMENT.fullmatch(node.name) else None
 
 
-def _ranges(tree: Node) -> Iterator[tuple[Ends, frozenset[str]]]:
+def _ranges(tree: Node) -> Iterator[tuple[Ends, str]]:
     for node in tree.find_all(*map(node_class, [*SIGNS, "Between"])):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
@@ -162,7 +153,7 @@ def _ranges(tree: Node) -> Iterator[tuple[Ends, frozenset[str]]]:
             pairs = [(SIGNS[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
-            yield ends, names_in(node.this)
+            yield ends, node.this.sql()
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:

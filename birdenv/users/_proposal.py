@@ -66,16 +66,18 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     if not (is_proposal or facts.decide_something):
         return ""
     own = stems_of(in_words(sql, brief).text)
-    term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
+    terms = stems_of(" ".join(item.term for item in choice.items))
+    term = terms - GENERIC_STEMS
+    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
+    claims = replace(claims, after=rest & claims.after - _OF_AMOUNTS - subject_stems(brief))
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
-    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
     is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
     if "missing" in said and (facts.keeps_missing is not None or is_filled):
-        others = empty - own - term - {stem("value")}
+        others = empty - own - terms - {stem("value")}
         is_other = any(one not in GENERIC_STEMS or is_in_schema(one, brief) for one in others)
         is_open = is_other or "kept" in said or facts.unfilled & rest
         return "" if is_open else _of_missing(claims, facts)
@@ -87,13 +89,8 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         return ""
     if "choice" in said:
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
-    elif keeps is None and facts.ranges and claims.after & (term - own):
+    elif keeps is None and facts.ranges and claims.after & term - own:
         keeps = True  # "so 3 days is late?"
-    claims = replace(claims, after=claims.after - own - GENERIC_STEMS - _OF_AMOUNTS - subject_stems(brief))
-    ranges = facts.ranges_about(asked.content)
-    if claims.amounts and len(ranges) < len(facts.ranges) and not ranges:
-        return ""
-    facts = replace(facts, ranges=ranges)
     text = in_words(sql, brief).text
     if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
         return "Yes"
@@ -124,7 +121,7 @@ def _other_subject(
     """
     tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
     known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
-    names = facts.names | {word for word in own.intersection(asked.content) if not word.isdigit()}
+    names = facts.names | own.intersection(asked.content)
     if is_foreign(asked.text, names - tables, frozenset(name for name in known if not name - TIMES <= tables)):
         return "column"
     others = [item for item in brief.ambiguities if item not in choice.items]
