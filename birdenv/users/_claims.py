@@ -96,8 +96,9 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     >>> claims.amounts, claims.sign, claims.keeps
     (((Decimal('25'), True),), '>=', True)
     """
-    if contrast := _CONTRAST.match(text):
-        text = contrast[1]
+    spaced = f" {' '.join(_stems(text))} "
+    contrast = _CONTRAST.match(text)
+    text = contrast[1] if contrast else text
     amounts: list[tuple[Value, bool]] = []
 
     def noted(match: re.Match[str]) -> str:
@@ -109,8 +110,7 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
 
     rest = _AMOUNT.sub(noted, text)
     after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
-    spaced = f" {' '.join(_stems(text))} "
-    said = frozenset(_CLAIMED.found_in(" ".join(words(rest))))
+    said = frozenset(_CLAIMED.found_in(" ".join(words(rest)))) | ({"contrast"} if contrast else set())
     units = UNIT_STEMS.intersection(_stems(rest))
     return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
 

@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 
 from birdenv.users._brief import Brief, BriefNotes
-from birdenv.users._claims import SPELT, says
+from birdenv.users._claims import PART_STEMS, SPELT, says
 from birdenv.users._facts import names_in, stems_of
 from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_words, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _REGIONS = {
@@ -63,9 +63,11 @@ def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozense
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
-def is_in_schema(word: str, brief: Brief) -> bool:
-    """Return True if a stem is in the name of a column or table."""
-    return any(word in name for name in _known(brief.identifiers, brief.notes))
+@lru_cache(maxsize=64)
+def schema_stems(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[str]:
+    """Return the stems of the words in all names in the schema."""
+    names = Names(identifiers, notes)
+    return frozenset().union(*(stems_of(names.words(name)) for name in identifiers))
 
 
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
@@ -123,7 +125,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
     if items and all(named):
         return "Yes"
-    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
+    told = set(map(stem, content_words(words(about)))) - CLAUSE_STEMS - PART_STEMS
     if clause == "output":
         if not any(named):
             return "No" if told else ""

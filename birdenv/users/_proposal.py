@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import TIMES, is_foreign, is_in_schema, known_names, of_clause
+from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_stems
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
@@ -74,17 +74,17 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
+    schema = schema_stems(brief.identifiers, brief.notes)
     empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
     is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
     if "missing" in said and (facts.keeps_missing is not None or is_filled):
-        others = empty - own - terms - {stem("value")}
-        is_other = any(one not in GENERIC_STEMS or is_in_schema(one, brief) for one in others)
+        is_other = empty - own - terms - {stem("value")} - (GENERIC_STEMS - schema)
         is_open = is_other or "kept" in said or facts.unfilled & rest
         return "" if is_open else _of_missing(claims, facts)
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
     is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)  # "is 9 too large?"
-    is_counted = claims.noun in rest - own - _OF_AMOUNTS and is_in_schema(claims.noun, brief)
+    is_counted = claims.noun in rest & schema - own - _OF_AMOUNTS
     if said & {"turned", "valued"} or is_twofold or is_counted:
         return ""
     if "choice" in said:
@@ -98,8 +98,9 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
     if not found and _in_one_unit(claims, facts, own):
         found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
+    known = term | subject_stems(brief) | _OTHERS
     if not found and facts.beside.isdisjoint(rest):
-        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
     return found
 
 
@@ -122,7 +123,8 @@ def _other_subject(
     tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
     known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
     names = facts.names | own.intersection(asked.content)
-    if is_foreign(asked.text, names - tables, frozenset(name for name in known if not name - TIMES <= tables)):
+    columns = (name for name in known if not (name <= tables or name - TIMES <= tables & facts.names))
+    if is_foreign(asked.text, names - tables, frozenset(columns)):
         return "column"
     others = [item for item in brief.ambiguities if item not in choice.items]
     values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
@@ -253,6 +255,8 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     bounds = {end for _, end in ends} or facts.amounts
     if not facts.amounts.intersection(values) <= bounds:
         return ""  # in "minutes divided by 60", 60 is no bound
+    if not sign and len(values) < len({end for _, end in ends}):
+        return ""  # one end of a range
     if bounds.issuperset(values):
         if facts.joins and (facts.values or not facts.amounts <= set(values)):
             return ""  # one condition of several
@@ -271,17 +275,19 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
     listed = [kept for _, kept in facts.values]
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
-    if not listed or facts.is_turned or "both" in claims.said or (named and facts.leave_open(any(named))):
+    if not listed or ("contrast" in claims.said and len(named) > 1) or facts.is_turned or "both" in claims.said or (named and facts.leave_open(any(named))):
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT
     if "only" in claims.said and not facts.ranges and not facts.joins and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
-        is_all = len(named) == len(listed) or ("only those" in claims.said and not named and is_all)
-        return "Yes" if counted and is_all else "No" if named and counted else ""
+        is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
+        if not counted or (is_whole and not is_all):
+            return ""
+        return "Yes" if is_whole else "No" if named else ""
     if keeps is not None:
         return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-    is_whole = is_proposal and not facts.ranges and not facts.joins
+    is_whole = is_proposal and is_all and not facts.ranges and not facts.joins
     return "Yes" if is_whole and len(named) == len(listed) and all(listed) else ""
 
 
