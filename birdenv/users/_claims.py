@@ -28,15 +28,6 @@ _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
 _ALL = Phrases(_GROUPS)
-_CLAIMED = Phrases(
-    {
-        name: _GROUPS[name]
-        for name in (
-            "at least, at most, more than, less than, side, edge, exact, only, only amount, only those, in, out, "
-            "both, one, turned, choice, missing, filled, valued, kept"
-        ).split(", ")
-    }
-)
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
@@ -110,7 +101,7 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
 
     rest = _AMOUNT.sub(noted, text)
     after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
-    said = frozenset(_CLAIMED.found_in(" ".join(words(rest)))) | ({"contrast"} if contrast else set())
+    said = says(rest) | {"contrast"} if contrast else says(rest)
     units = UNIT_STEMS.intersection(_stems(rest))
     return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
 

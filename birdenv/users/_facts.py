@@ -209,7 +209,8 @@ def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
     value = values.pop() if len(values) == 1 else None
     if not isinstance(value, Decimal):
         return None, frozenset()
-    return value, names_in(body) - frozenset[str]().union(*map(names_in, calls))
+    others = names_in(body) - frozenset[str]().union(*map(names_in, calls))
+    return value, frozenset(name for name in others if not name.isdigit())
 
 
 def _is_turned(tree: Node) -> bool:

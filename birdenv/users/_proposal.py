@@ -68,19 +68,15 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     own = stems_of(in_words(sql, brief).text)
     terms = stems_of(" ".join(item.term for item in choice.items))
     term = terms - GENERIC_STEMS
-    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
+    rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
-    claims = replace(claims, after=rest & claims.after - _OF_AMOUNTS - subject_stems(brief))
+    claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - subject_stems(brief))
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
     schema = schema_stems(brief.identifiers, brief.notes)
-    empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
-    is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
-    if "missing" in said and (facts.keeps_missing is not None or is_filled):
-        is_other = empty - own - terms - {stem("value")} - (GENERIC_STEMS - schema)
-        is_open = is_other or "kept" in said or facts.unfilled & rest
-        return "" if is_open else _of_missing(claims, facts)
+    if "missing" in said and (found := _of_missing(asked, claims, facts, own | terms, schema)) is not None:
+        return found
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
     is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)  # "is 9 too large?"
@@ -143,12 +139,24 @@ def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
 
 
-def _of_missing(claims: Claims, facts: Facts) -> str:
-    """Judge whether entries without a value are in or out, or count as a number."""
+def _of_missing(
+    asked: Question, claims: Claims, facts: Facts, own: frozenset[str], schema: frozenset[str]
+) -> str | None:
+    """Judge whether entries without a value are in or out, or count as a number; None if nothing is missing.
+
+    If a question names a different column whose values are missing, the result is an empty string.
+    """
     said, keeps = claims.said, claims.keeps
+    empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
+    is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
+    if facts.keeps_missing is None and not is_filled:
+        return None
+    others = empty - own - {stem("value")} - (GENERIC_STEMS - schema)
+    if others or "not out" in said or not facts.unfilled.isdisjoint(asked.content):
+        return ""
     if facts.keeps_missing is None:
-        is_read = facts.filled is not None and "filled" in said and said.isdisjoint(("turned", "choice")) and len(claims.amounts) == 1
-        return _yes(claims.amounts[0][0] == facts.filled) if is_read else ""
+        is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
+        return _yes(claims.amounts[0][0] == facts.filled) if is_read and facts.filled is not None else ""
     if said >= {"in", "out"} or "choice" in said:
         return _OUT if "out" in said and not facts.keeps_missing else ""
     return "" if keeps is None else _yes(keeps == facts.keeps_missing)
@@ -275,7 +283,8 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
     listed = [kept for _, kept in facts.values]
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
-    if not listed or ("contrast" in claims.said and len(named) > 1) or facts.is_turned or "both" in claims.said or (named and facts.leave_open(any(named))):
+    is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
+    if not listed or is_one_of_several or claims.said & {"both", "contrast"}:
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT

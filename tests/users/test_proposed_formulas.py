@@ -1,7 +1,7 @@
 """Proposals of formulas, of joined conditions, and of what stands in for missing values.
 
-A yes is checked against the syntax tree of every annotated snippet of the demo, and of Mini-Interact where it is
-at hand.
+A yes is checked against the syntax tree of every annotated snippet of the demo, and of Mini-Interact where
+it is at hand.
 """
 
 from __future__ import annotations
@@ -143,7 +143,11 @@ def test_answers_to_proposals(task: str, questions: list[str], begins: str) -> N
         # a number that is counted, or gets a different meaning
         ("library_1", ["Does new count as 0 in the wear index?"], ("By", "For that")),
         ("library_3", ["What does charged mean?", "So waived fines count as 0?"], "To say it once more"),
-        ("library_6", ["What is popular?", "Are two loans by the same member enough?"], "To say it once more"),
+        (
+            "library_6",
+            ["What is popular?", "Are two loans by the same member enough?"],
+            "To say it once more",
+        ),
         ("library_3", ["Who is a debtor?", "Must each fine be at least 5?"], "To say it once more"),
         ("bikeshare_2", ["What is brisk?", "So 60 km/h?"], "To say it once more"),
         ("coop_2", ["What is the margin rate?", "Is 0.15 added?"], "To say it once more"),
