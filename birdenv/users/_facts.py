@@ -23,6 +23,7 @@ SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
 _COMPARING = (*SIGNS, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
+"""What decides about entries or digits; a formula with none of these only computes a figure."""
 _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 

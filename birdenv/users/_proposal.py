@@ -65,7 +65,8 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     facts = facts_of(sql)
     if not (is_proposal or facts.decide_something):
         return ""
-    own = stems_of(in_words(sql, brief).text)
+    text = in_words(sql, brief).text
+    own = stems_of(text)
     terms = stems_of(" ".join(item.term for item in choice.items))
     term = terms - GENERIC_STEMS
     rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
@@ -79,7 +80,8 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         return found
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
         return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
-    is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)  # "is 9 too large?"
+    # Of "are 9 docks too large?", "too large" sounds like leaving something out.
+    is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)
     is_counted = claims.noun in rest & schema - own - _OF_AMOUNTS
     if said & {"turned", "valued"} or is_twofold or is_counted:
         return ""
@@ -87,7 +89,6 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
     elif keeps is None and facts.ranges and claims.after & term - own:
         keeps = True  # "so 3 days is late?"
-    text = in_words(sql, brief).text
     if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
         return "Yes"
     is_plain = rest <= PART_STEMS | own
@@ -151,8 +152,8 @@ def _of_missing(
     is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
     if facts.keeps_missing is None and not is_filled:
         return None
-    others = empty - own - {stem("value")} - (GENERIC_STEMS - schema)
-    if others or "not out" in said or not facts.unfilled.isdisjoint(asked.content):
+    others = empty - own - (GENERIC_STEMS - schema) | facts.unfilled.intersection(asked.content)
+    if "not out" in said or not others <= _OF_GAPS:
         return ""
     if facts.keeps_missing is None:
         is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
@@ -304,4 +305,5 @@ _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _EMPTY = re.compile(r"\b(?:without|no|missing|empty|blank|null|lack\w*) (?:an? |the |any |its )?(\w+)")
 _OUT = "They are left out"
 _OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
+_OF_GAPS = frozenset(map(stem, "missing value count".split()))
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))
