@@ -28,25 +28,6 @@ _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
 _ALL = Phrases(_GROUPS)
-_CLAIMED = Phrases(
-    {
-        name: _GROUPS[name]
-        for name in (
-            *(
-                "at least",
-                "at most",
-                "more than",
-                "less than",
-                "side",
-                "edge",
-                "exact",
-                "only",
-                "only amount",
-            ),
-            *("only those", "in", "out", "both", "one", "turned", "choice", "missing", "filled"),
-        )
-    }
-)
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
@@ -72,6 +53,7 @@ class Claims:
         amounts: the numbers, dates and times, each with True if it is a percentage.
         spaced: the stems of all words, with a single space before and after each.
         after: the stems after the last amount, as in "so 3 days are late?".
+        noun: the first one of these; empty if there is none.
         units: the units.
     """
 
@@ -79,6 +61,7 @@ class Claims:
     amounts: Sequence[tuple[Value, bool]]
     spaced: str
     after: frozenset[str]
+    noun: str
     units: frozenset[str]
 
     @property
@@ -104,8 +87,9 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     >>> claims.amounts, claims.sign, claims.keeps
     (((Decimal('25'), True),), '>=', True)
     """
-    if contrast := _CONTRAST.match(text):
-        text = contrast[1]
+    spaced = f" {' '.join(_stems(text))} "
+    contrast = _CONTRAST.match(text)
+    text = contrast[1] if contrast else text
     amounts: list[tuple[Value, bool]] = []
 
     def noted(match: re.Match[str]) -> str:
@@ -116,10 +100,10 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
         return " 0 "
 
     rest = _AMOUNT.sub(noted, text)
-    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else ()
-    spaced = f" {' '.join(_stems(text))} "
-    said = frozenset(_CLAIMED.found_in(" ".join(words(rest))))
-    return Claims(said, tuple(amounts), spaced, frozenset(after), UNIT_STEMS.intersection(_stems(rest)))
+    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
+    said = says(rest) | {"contrast"} if contrast else says(rest)
+    units = UNIT_STEMS.intersection(_stems(rest))
+    return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
 
 
 def _stems(text: str) -> list[str]:

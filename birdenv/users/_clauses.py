@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 
 from birdenv.users._brief import Brief, BriefNotes
-from birdenv.users._claims import SPELT, says
+from birdenv.users._claims import PART_STEMS, SPELT, says
 from birdenv.users._facts import names_in, stems_of
 from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_words, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
 _REGIONS = {
@@ -27,7 +27,7 @@ _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
 
-_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 
 
 def of_clause(text: str, choice: Choice, brief: Brief) -> str | None:
@@ -64,10 +64,17 @@ def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozense
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
+@lru_cache(maxsize=64)
+def schema_stems(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[str]:
+    """Return the stems of the words in all names in the schema."""
+    names = Names(identifiers, notes)
+    return frozenset().union(*(stems_of(names.words(name)) for name in identifiers))
+
+
 def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
-    said, own = stems_of(text), own - _TIMES
-    telling = ((name, name - _TIMES) for name in known)
+    said, own = {word for word in stems_of(text) if not word.isdigit()}, own - TIMES
+    telling = ((name, name - TIMES) for name in known)
     return not said & (own - GENERIC_STEMS) and any(
         (name <= said or (rest <= said and not rest <= GENERIC_STEMS)) and not rest & own
         for name, rest in telling
@@ -111,7 +118,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         found = says(text, "ascending", "descending", "by time")
         if items and len(found - {"by time"}) == 1:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if "by time" in found and not any(own & _TIMES for own, _ in items):
+            if "by time" in found and not any(own & TIMES for own, _ in items):
                 return ""
             return "Yes" if ("descending" in found) == wanted[0] else "No"
         return "Yes" if any(named) else ""
@@ -119,7 +126,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
     if items and all(named):
         return "Yes"
-    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
+    told = set(map(stem, content_words(words(about)))) - CLAUSE_STEMS - PART_STEMS
     if clause == "output":
         if not any(named):
             return "No" if told else ""

@@ -134,6 +134,8 @@ class Conversation:
             return one
         told = self.told[-2 if "former" in said and len(self.told) > 1 else -1]
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
+        if choice.answer == NO_RESTRICTION and not rest:
+            choice = UNCLEAR  # "is 8 left out?" after "at least 9"
         sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and rest:
@@ -154,7 +156,7 @@ class Conversation:
             return ranked
         if one := self._echoed(rest):
             return one
-        if ranked.tells:
+        if ranked.tells and (rest or ranked.answer != NO_RESTRICTION):
             return ranked
         again = not rest or asked.guesses or "refers" in said
         again = again and not choice.tells and "personal" not in asked.said.found

@@ -22,6 +22,8 @@ Ends: TypeAlias = Sequence[tuple[str, Value]]
 SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
+_COMPARING = (*SIGNS, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
+"""What decides about entries or digits; a formula with none of these only computes a figure."""
 _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
@@ -44,9 +46,12 @@ class Facts:
             these texts.
         connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words
             that the names in all of its conditions share.
+        joins: "And" and "Or", if they are anywhere in the snippet.
         filled: the number that stands in for entries without a value; None unless there is exactly one.
+        unfilled: the stems of the names for which it does not stand in.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
-        is_turned: True if a condition restricts nothing by itself: it picks a value, or is negated.
+        is_turned: True if no single condition on a column restricts something: it picks a value, is negated,
+            is one of several, or there is none.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
     """
@@ -56,7 +61,9 @@ class Facts:
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
     connected: Sequence[tuple[str, frozenset[str]]] = ()
+    joins: frozenset[str] = frozenset()
     filled: Decimal | None = None
+    unfilled: frozenset[str] = frozenset()
     keeps_missing: bool | None = None
     is_turned: bool = False
     names: frozenset[str] = frozenset()
@@ -66,6 +73,10 @@ class Facts:
     def decide_something(self) -> bool:
         """Return True if there is anything that a question without a proposal can be compared with."""
         return bool(self.amounts or self.values or self.connected) or self.keeps_missing is not None
+
+    def leave_open(self, is_met: bool | None) -> bool:
+        """Return True if other conditions decide whether something is in that meets one condition or not."""
+        return bool(self.joins - {"Or" if is_met else "And"})
 
 
 @lru_cache(maxsize=4096)
@@ -79,16 +90,18 @@ def facts_of(sql: str) -> Facts:
     if tree is None:
         return Facts()
     body = body_of(tree)
+    ranges = list(_ranges(tree))
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
-        tuple(_ranges(tree)),
+        tuple(ends for ends, _ in ranges),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
         _beside(body),
         tuple(_connected(body)),
-        _filled(tree),
+        frozenset(map(kind_of, tree.find_all(node_class("And"), node_class("Or")))),
+        *_filled(body),
         _keeps_missing(body),
-        _is_turned(tree),
+        len({side for _, side in ranges}) > 1 or _only_computes(body) or _is_turned(tree),
         names_in(tree),
         tuple(_compared(tree)),
     )
@@ -133,7 +146,7 @@ def _value(node: Node) -> Value | None:
     return node.name if _MOMENT.fullmatch(node.name) else None
 
 
-def _ranges(tree: Node) -> Iterator[Ends]:
+def _ranges(tree: Node) -> Iterator[tuple[Ends, str]]:
     for node in tree.find_all(*map(node_class, [*SIGNS, "Between"])):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
@@ -141,7 +154,7 @@ def _ranges(tree: Node) -> Iterator[Ends]:
             pairs = [(SIGNS[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
-            yield ends
+            yield ends, node.this.sql()
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:
@@ -158,6 +171,8 @@ def _values(tree: Node) -> Iterator[tuple[str, bool]]:
             name = " ".join(map(stem, words(clean(one.name)))) if kind_of(one) == "Literal" else ""
             if name and one.is_string:
                 yield name, keeps
+                if kind_of(node) == "Like" and "%" in one.name:
+                    yield "%", keeps  # the texts that match it have other words, too
 
 
 def _beside(body: Node) -> frozenset[str]:
@@ -189,10 +204,14 @@ def _keeps_missing(body: Node) -> bool | None:
     return kept.pop() if len(kept) == 1 and names >= names_in(body) else None
 
 
-def _filled(tree: Node) -> Decimal | None:
-    calls = [node for node in tree.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
-    value = _value(calls[0].expressions[-1]) if len(calls) == 1 else None
-    return value if isinstance(value, Decimal) else None
+def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
+    calls = [node for node in body.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
+    values = {_value(node.expressions[-1]) for node in calls}
+    value = values.pop() if len(values) == 1 else None
+    if not isinstance(value, Decimal):
+        return None, frozenset()
+    others = names_in(body) - frozenset[str]().union(*map(names_in, calls))
+    return value, frozenset(name for name in others if not name.isdigit())
 
 
 def _is_turned(tree: Node) -> bool:
@@ -204,3 +223,8 @@ def _is_turned(tree: Node) -> bool:
         elif kind_of(inner) not in ("In", "Like", "Is") or inner.args.get("query"):
             return True
     return False
+
+
+def _only_computes(body: Node) -> bool:
+    is_formula = any(body.find_all(*map(node_class, _ARITHMETIC)))
+    return is_formula and not any(body.find_all(*map(node_class, _COMPARING)))

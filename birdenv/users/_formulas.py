@@ -25,6 +25,7 @@ _ASIDE = re.compile(
 """The text in a formula that a question may leave out."""
 
 _NOT_PLAIN = re.compile(r"\b(?:if|where|only|here|among|otherwise|different)\b")
+_ALL = re.compile(r"\b(?:all|each|every|per)\b")
 
 
 def is_same_formula(asked: str, told: str, also: Set[str]) -> bool:
@@ -46,7 +47,8 @@ def is_same_formula(asked: str, told: str, also: Set[str]) -> bool:
     """
     told = _ASIDE.sub("", clean(told))
     wanted, said = _marked(told), _marked(asked)
-    if _NOT_PLAIN.search(told) or set(wanted).isdisjoint(_OPERATORS.values()):
+    is_wider = bool(_ALL.search(asked)) and not _ALL.search(told)
+    if is_wider or _NOT_PLAIN.search(told) or set(wanted).isdisjoint(_OPERATORS.values()):
         return False
     before = ""
     for word in said:

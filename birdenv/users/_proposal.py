@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import is_foreign, known_names, of_clause
+from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_stems
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
@@ -65,34 +65,39 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     facts = facts_of(sql)
     if not (is_proposal or facts.decide_something):
         return ""
-    own = stems_of(in_words(sql, brief).text)
-    term = stems_of(" ".join(item.term for item in choice.items)) - GENERIC_STEMS
+    text = in_words(sql, brief).text
+    own = stems_of(text)
+    terms = stems_of(" ".join(item.term for item in choice.items))
+    term = terms - GENERIC_STEMS
+    rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
+    claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - subject_stems(brief))
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
-    if "missing" in said and (
-        facts.keeps_missing is not None or (facts.filled is not None and claims.amounts)
-    ):
-        return _of_missing(claims, facts)
+    schema = schema_stems(brief.identifiers, brief.notes)
+    if "missing" in said and (found := _of_missing(asked, claims, facts, own | terms, schema)) is not None:
+        return found
     if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
-        return "No" if other == "column" and is_proposal and keeps is None else ""
-    if "turned" in said:
+        return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
+    # Of "are 9 docks too large?", "too large" sounds like leaving something out.
+    is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)
+    is_counted = claims.noun in rest & schema - own - _OF_AMOUNTS
+    if said & {"turned", "valued"} or is_twofold or is_counted:
         return ""
     if "choice" in said:
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
-    elif keeps is None and facts.ranges and claims.after & term:
+    elif keeps is None and facts.ranges and claims.after & term - own:
         keeps = True  # "so 3 days is late?"
-    text = in_words(sql, brief).text
     if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
         return "Yes"
-    rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS
     is_plain = rest <= PART_STEMS | own
     found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
     if not found and _in_one_unit(claims, facts, own):
         found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
+    known = term | subject_stems(brief) | _OTHERS
     if not found and facts.beside.isdisjoint(rest):
-        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest - _OTHERS <= own)
+        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
     return found
 
 
@@ -112,8 +117,11 @@ def _other_subject(
         facts: the facts in the point's SQL.
         own: the stems of the point's words that are not in its term.
     """
-    tables, known = subject_stems(brief), known_names(choice, brief)
-    if is_foreign(asked.text, facts.names, frozenset(name for name in known if not name <= tables)):
+    tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
+    known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
+    names = facts.names | own.intersection(asked.content)
+    columns = (name for name in known if not (name <= tables or name - TIMES <= tables & facts.names))
+    if is_foreign(asked.text, names - tables, frozenset(columns)):
         return "column"
     others = [item for item in brief.ambiguities if item not in choice.items]
     values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
@@ -121,7 +129,7 @@ def _other_subject(
     told = stems_of(" ".join(item.term for item in choice.items)) | own | GENERIC_STEMS
     operands = [one & own - UNIT_STEMS for one in facts.compared]
     is_elsewhere = (
-        is_foreign(asked.text, facts.names, known)
+        is_foreign(asked.text, names, known)
         or not terms.union(values).difference(told).isdisjoint(asked.content)
         or len({one.isdisjoint(asked.content) for one in operands if one}) > 1
     )
@@ -132,12 +140,24 @@ def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
 
 
-def _of_missing(claims: Claims, facts: Facts) -> str:
-    """Judge whether entries without a value are in or out, or count as a number."""
+def _of_missing(
+    asked: Question, claims: Claims, facts: Facts, own: frozenset[str], schema: frozenset[str]
+) -> str | None:
+    """Judge whether entries without a value are in or out, or count as a number; None if nothing is missing.
+
+    If a question names a different column whose values are missing, the result is an empty string.
+    """
     said, keeps = claims.said, claims.keeps
+    empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
+    is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
+    if facts.keeps_missing is None and not is_filled:
+        return None
+    others = empty - own - (GENERIC_STEMS - schema) | facts.unfilled.intersection(asked.content)
+    if "not out" in said or not others <= _OF_GAPS:
+        return ""
     if facts.keeps_missing is None:
-        is_read = "filled" in said and said.isdisjoint(("turned", "choice")) and len(claims.amounts) == 1
-        return _yes(claims.amounts[0][0] == facts.filled) if is_read else ""
+        is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
+        return _yes(claims.amounts[0][0] == facts.filled) if is_read and facts.filled is not None else ""
     if said >= {"in", "out"} or "choice" in said:
         return _OUT if "out" in said and not facts.keeps_missing else ""
     return "" if keeps is None else _yes(keeps == facts.keeps_missing)
@@ -179,15 +199,17 @@ def _of_amounts(
 ) -> str:
     """Judge a proposal about numbers, dates or times."""
     values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
-    ranges, sign = () if facts.is_turned else facts.ranges, claims.sign
-    if "only amount" in claims.said or (facts.is_turned and sign):
+    ranges, sign = facts.ranges, claims.sign
+    if "only amount" in claims.said or facts.is_turned:
         return ""
     if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
-        return _of_value(ranges[0][0][1], "", ranges, keeps)
-    names_value = not sign and (claims.said & {"exact", "edge"} or not is_proposal)
+        return _of_value(ranges[0][0][1], "", facts, keeps)
+    is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
+    is_told_of = claims.said & {"exact", "edge"} or not is_proposal or (is_excluded and claims.after)
+    names_value = not sign and is_told_of
     if keeps is not None or names_value:
         is_open = "side" in claims.said and not sign
-        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, ranges, keeps)
+        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, facts, keeps)
     return _of_bound(values, sign, facts) if values and (is_proposal or is_plain) else ""
 
 
@@ -204,8 +226,9 @@ def _shape(value: Value) -> str:
     return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
 
 
-def _of_value(value: Value, sign: str, ranges: Sequence[Ends], keeps: bool | None) -> str:
+def _of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
     """Answer whether a value, or all values on one side of it, is in; and whether a bound itself is."""
+    ranges = facts.ranges
     if len(ranges) > 1:
         ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
     if len(ranges) != 1 or any(_shape(end) != _shape(value) for _, end in ranges[0]):
@@ -215,7 +238,7 @@ def _of_value(value: Value, sign: str, ranges: Sequence[Ends], keeps: bool | Non
     itself = ""
     if any(end == value for _, end in ends):
         itself = f"{value} itself is {'' if _includes(ends, value) else 'not '}included"
-    if keeps is None:
+    if keeps is None or facts.leave_open(is_in):
         return itself
     if is_in is None or (sign and keeps == is_in and not itself):
         return ""
@@ -238,7 +261,14 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     ends = [end for ends in facts.ranges for end in ends]
     if sign and not ends:
         return ""
-    if facts.amounts.issuperset(values):
+    bounds = {end for _, end in ends} or facts.amounts
+    if not facts.amounts.intersection(values) <= bounds:
+        return ""  # in "minutes divided by 60", 60 is no bound
+    if not sign and len(values) < len({end for _, end in ends}):
+        return ""  # one end of a range
+    if bounds.issuperset(values):
+        if facts.joins and (facts.values or not facts.amounts <= set(values)):
+            return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
     if not sign and any(_includes(one, value) for one in facts.ranges for value in values):
@@ -254,19 +284,26 @@ def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal:
     """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
     listed = [kept for _, kept in facts.values]
     named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
-    if not listed or facts.is_turned:
+    is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
+    if not listed or is_one_of_several or claims.said & {"both", "contrast"}:
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT
-    if "only" in claims.said and not facts.ranges and not facts.connected and all(listed):
+    if "only" in claims.said and not facts.ranges and not facts.joins and all(listed):
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
-        is_all = len(named) == len(listed) or ("only those" in claims.said and not named and is_all)
-        return "Yes" if counted and is_all else "No" if named and counted else ""
+        is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
+        if not counted or (is_whole and not is_all):
+            return ""
+        return "Yes" if is_whole else "No" if named else ""
     if keeps is not None:
         return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-    return "Yes" if is_proposal and len(named) == len(listed) and all(listed) else ""
+    is_whole = is_proposal and is_all and not facts.ranges and not facts.joins
+    return "Yes" if is_whole and len(named) == len(listed) and all(listed) else ""
 
 
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
+_EMPTY = re.compile(r"\b(?:without|no|missing|empty|blank|null|lack\w*) (?:an? |the |any |its )?(\w+)")
 _OUT = "They are left out"
+_OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
+_OF_GAPS = frozenset(map(stem, "missing value count".split()))
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))

@@ -117,8 +117,8 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
         ("bikeshare_1", ["Should blank costs be counted as 100?"], "No."),
         (
             "coop_7",
-            ["So for each task I divide the hours that were missed by the hours of all shifts. Is that right?"],
-            "I want one row",
+            ["So for each task I divide the hours missed by the hours of all shifts. Is that right?"],
+            ("By", "I want one row"),
         ),
         ("library_6", ["younger readers: juniors only?"], "No."),
         ("library_5", ["In the turnover, are damaged copies counted, or left out?"], "They are left out."),
@@ -130,8 +130,77 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
         ),
     ],
 )
-def test_answers_to_proposals(task: str, questions: list[str], begins: str) -> None:
+def test_answers_to_proposals(task: str, questions: list[str], begins: str | tuple[str, ...]) -> None:
     assert last(task, *questions).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("task", "questions", "begins"),
+    [
+        # one of several conditions is not enough
+        ("coop_M_2", ["Badly wanted: is an urgency of at least 10 enough?"], "10 itself is included."),
+        ("coop_M_2", ["Does a discontinued product with urgency 12 count as badly wanted?"], "By"),
+        # a value that is to be none of the others
+        ("library_4", ["Must a branch be in both Centre and Docklands to be central?"], "By"),
+        ("coop_5", ["Are collected and placed orders what we really sell?"], "By"),
+        ("library_7", ["Does 'bring in' mean that paid fines are counted but not waived ones?"], "By"),
+        ("library_5", ["What is turnover?", "So damaged ones are left out of both?"], "To say it once more"),
+        # a number that is counted, or gets a different meaning
+        ("library_1", ["Does new count as 0 in the wear index?"], ("By", "For that")),
+        ("library_3", ["What does charged mean?", "So waived fines count as 0?"], "To say it once more"),
+        (
+            "library_6",
+            ["What is popular?", "Are two loans by the same member enough?"],
+            "To say it once more",
+        ),
+        ("library_3", ["Who is a debtor?", "Must each fine be at least 5?"], "To say it once more"),
+        ("bikeshare_2", ["What is brisk?", "So 60 km/h?"], "To say it once more"),
+        ("coop_2", ["What is the margin rate?", "Is 0.15 added?"], "To say it once more"),
+        ("coop_1", ["What is the basket value?", "Is it multiplied by 100?"], "To say it once more"),
+        ("bikeshare_6", ["Does summer begin in September?"], "By"),
+        ("library_4", ["Is it late when it is within two days?"], "By"),
+        ("bikeshare_2", ["Is it brisk at 14 km per hour and above?"], "Yes."),
+        # the bound of a strict comparison, and a term that sounds like leaving out
+        ("bikeshare_1", ["Is a burden of 0.12 high?"], "0.12 itself is not included."),
+        ("bikeshare_9", ["What is too large for their use?", "Is 8 left out?"], "To say it once more"),
+        ("library_8", ["Is a copy that went out on 2023-07-01 one nobody takes out any more?"], "No."),
+        # a different column
+        ("library_2", ["Is an active member one who joined since 2024-01-01?"], "No."),
+        ("library_1", ["So roomy means a floor area in m2 of at least 40?"], "No."),
+        ("library_3", ["Do debtors need an open fine of 5 or more?"], "Yes."),
+        # entries without a value
+        ("coop_7", ["Are shifts with no hours left out?"], ("By", "For", "I")),
+        ("library_9", ["Are books with a missing genre left out?"], ("By", "For", "I")),
+        ("coop_1", ["Is a missing price treated as 0?"], ("By", "For", "I")),
+        ("bikeshare_1", ["What is the cost burden?", "Is a missing purchase cost 0, too?"], ("By", "I want")),
+        ("bikeshare_5", ["Should repairs without an end date not be left out?"], "By"),
+        ("library_1", ["Should both columns be shown?"], "Show"),
+    ],
+)
+def test_a_sly_question_gets_no_false_yes_or_no(
+    task: str, questions: list[str], begins: str | tuple[str, ...]
+) -> None:
+    assert last(task, *questions).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("task", "term", "question"),
+    [
+        ("alien_6", "promising", "Is promising an RPI above 3?"),
+        ("alien_7", "good observation conditions", "Does a new moon count as good?"),
+        ("alien_4", "detection thresholds", "Is the detection threshold 0.7 for natural sources?"),
+        ("organ_transplant_6", "CMV mismatch", "Is a positive donor enough for the mismatch?"),
+        ("archeology_10", "Efficiency Classification", "Is a utilization of 10 optimized?"),
+        ("polar_3", "reliability score", "Is it 0.3 times ORS plus 0.7 times TIE?"),
+        ("labor_certification_applications_3", "approved", "Is it those that are certified?"),
+    ],
+)
+def test_one_condition_or_number_of_several_gets_neither_yes_nor_no(
+    task: str, term: str, question: str, all_real_briefs: Briefs
+) -> None:
+    brief = dict(all_real_briefs)[task]
+    (item,) = (one for one in brief.ambiguities if one.term == term)
+    assert verdict(question, item, brief) == ""
 
 
 @pytest.mark.parametrize(
