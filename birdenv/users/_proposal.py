@@ -166,10 +166,11 @@ def _of_missing(
 def _of_conditions(asked: Question, said: frozenset[str], facts: Facts, *, is_plain: bool) -> str:
     """Answer whether all conditions of a point must hold, or whether one is enough.
 
-    Of several groups of conditions, the question must name the one that it is about.
+    Of several groups of conditions, or of a group in another one, the question must name the one that it is
+    about.
     """
     found = facts.connected
-    if len(found) > 1:
+    if len(found) > 1 or len(facts.joins) > 1:
         found = [group for group in found if not group[1].isdisjoint(asked.content)]
     is_choice = {"both", "one"} <= said
     if len(found) != 1 or not said & {"both", "one"} or "out" in said or not (is_plain or is_choice):

@@ -191,6 +191,8 @@ def test_a_sly_question_gets_no_false_yes_or_no(
         ("alien_4", "detection thresholds", "Is the detection threshold 0.7 for natural sources?"),
         ("organ_transplant_6", "CMV mismatch", "Is a positive donor enough for the mismatch?"),
         ("archeology_10", "Efficiency Classification", "Is a utilization of 10 optimized?"),
+        ("polar_2", "fit for harsh weather", "Is one of these conditions enough?"),
+        ("polar_2", "fit for harsh weather", "Must all of these conditions hold?"),
         ("polar_3", "reliability score", "Is it 0.3 times ORS plus 0.7 times TIE?"),
         ("labor_certification_applications_3", "approved", "Is it those that are certified?"),
     ],
