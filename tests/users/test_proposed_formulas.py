@@ -162,7 +162,11 @@ def test_answers_to_proposals(task: str, questions: list[str], begins: str | tup
         ("bikeshare_2", ["Is it brisk at 14 km per hour and above?"], "Yes."),
         # the bound of a strict comparison, and a term that sounds like leaving out
         ("bikeshare_1", ["Is a burden of 0.12 high?"], "0.12 itself is not included."),
-        ("bikeshare_9", ["What is too large for their use?", "Is 8 left out?"], "To say it once more"),
+        (
+            "bikeshare_9",
+            ["What is too large for their use?", "Is a difference of 8 too large?"],
+            "To say it once more",
+        ),
         ("library_8", ["Is a copy that went out on 2023-07-01 one nobody takes out any more?"], "No."),
         # a different column
         ("library_2", ["Is an active member one who joined since 2024-01-01?"], "No."),
