@@ -26,6 +26,7 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
+    words,
 )
 
 
@@ -110,7 +111,25 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             or (quotes and f"'{name}'" in asked.text)
             or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
+    if not found and quotes and not is_out_of_scope(asked.said):
+        begun = _quoted_in_part(index, asked)
+        return index.candidates[begun.pop()] if len(begun) == 1 else None
     return index.candidates[min(found)[1]] if found else None
+
+
+_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
+
+
+def _quoted_in_part(index: Index, asked: Question) -> set[int]:
+    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
+    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
+    return {
+        number
+        for number, candidate in enumerate(index.candidates)
+        if candidate.items
+        for one in quoted
+        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
+    }
 
 
 def _is_bare(rest: str) -> bool:

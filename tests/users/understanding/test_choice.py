@@ -1,4 +1,4 @@
-"""The choice for one question: fair ones are asked back, not refused."""
+"""The choice for one question: fair ones are asked back, not refused; a phrase may be named in part."""
 
 from __future__ import annotations
 
@@ -43,6 +43,13 @@ def test_a_fair_question_in_words_that_nobody_knows_is_never_refused(task: str, 
 )
 def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> None:
     assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
+
+
+def test_a_quoted_piece_of_a_phrase_names_the_point() -> None:
+    answer = RuleUser().answer(briefs()["coop_M_3"], "Before I delete anything: what makes an order 'dead'?")
+    assert (answer.call, answer.target) == ("labelled", "dead orders")
+    table = RuleUser().answer(briefs()["library_1"], "Which column tells whether a branch is 'roomy'?")
+    assert table.call == "unanswerable"
 
 
 def test_years_may_be_asked_for_where_the_request_has_one() -> None:
