@@ -19,10 +19,10 @@ Value: TypeAlias = Decimal | str
 Ends: TypeAlias = Sequence[tuple[str, Value]]
 """The ends of a range: each is a sign, such as ">=", and the amount that is compared with."""
 
-SIGNS = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
+SIGN_OF = {"GT": ">", "GTE": ">=", "LT": "<", "LTE": "<="}
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
-_COMPARING = (*SIGNS, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
+_COMPARING = (*SIGN_OF, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
 """What decides about entries or digits; a formula with none of these only computes a figure."""
 _FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
@@ -147,18 +147,18 @@ def _value(node: Node) -> Value | None:
 
 
 def _ranges(tree: Node) -> Iterator[tuple[Ends, str]]:
-    for node in tree.find_all(*map(node_class, [*SIGNS, "Between"])):
+    for node in tree.find_all(*map(node_class, [*SIGN_OF, "Between"])):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
         else:
-            pairs = [(SIGNS[kind_of(node)], _value(node.expression))]
+            pairs = [(SIGN_OF[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
             yield ends, node.this.sql()
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:
-    for node in tree.find_all(*map(node_class, SIGNS)):
+    for node in tree.find_all(*map(node_class, SIGN_OF)):
         left = node.this.unnest()
         if kind_of(left) in ("Sub", "Div"):
             yield from map(names_in, operands(left, "Sub", "Div"))

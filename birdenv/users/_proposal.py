@@ -306,5 +306,9 @@ _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _EMPTY = re.compile(r"\b(?:without|no|missing|empty|blank|null|lack\w*) (?:an? |the |any |its )?(\w+)")
 _OUT = "They are left out"
 _OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
+"""Words after a number that name nothing that is counted."""
+
 _OF_GAPS = frozenset(map(stem, "missing value count".split()))
+"""Words after "missing" or "no" that name no column."""
+
 _OTHERS = frozenset(map(stem, "nobody another else other two".split()))

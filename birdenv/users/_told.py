@@ -12,7 +12,7 @@ from itertools import chain
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import says
-from birdenv.users._facts import SIGNS, body_of, facts_of, operands, stems_of
+from birdenv.users._facts import SIGN_OF, body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -96,9 +96,10 @@ def linked(told: Choice, brief: Brief) -> list[Candidate]:
 
 
 def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
-    """Return the point that compares a figure, if a question asks for the bound of a figure ("above what?").
+    """Return the point that compares a figure, if a question asks for its bound ("above what?").
 
-    Otherwise, or if no single point compares the chosen figure, the result is the choice itself.
+    If several points compare the figure, the first annotated one counts. If no point compares it, the result is
+    the choice itself.
     """
     if len(choice.granted()) != 1 or not says(asked.text, "bound"):
         return choice
@@ -116,7 +117,7 @@ def _bounded(candidate: Candidate) -> set[str]:
     if len(candidate.sql) != 1 or not facts_of(*candidate.sql).ranges:
         return set()
     tree: Node = parse_fragment(*candidate.sql)
-    sides = [node.this.unnest() for node in tree.find_all(*map(node_class, SIGNS))]
+    sides = [node.this.unnest() for node in tree.find_all(*map(node_class, SIGN_OF))]
     return {(side.name if kind_of(side) == "Column" else side.sql()).lower() for side in sides}
 
 

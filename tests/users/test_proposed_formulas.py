@@ -121,6 +121,12 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
             ("By", "I want one row"),
         ),
         ("library_6", ["younger readers: juniors only?"], "No."),
+        (
+            "coop_2",
+            ["What margin is low?"],
+            "For that, I mean only cases where the margin rate is less",
+        ),
+        ("coop_2", ["What is the margin rate?"], "By 'margin rate' I mean"),
         ("library_5", ["In the turnover, are damaged copies counted, or left out?"], "They are left out."),
         ("library_5", ["Do loans of damaged copies count in the turnover?"], "By 'turnover'"),
         (
