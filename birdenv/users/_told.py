@@ -98,8 +98,8 @@ def linked(told: Choice, brief: Brief) -> list[Candidate]:
 def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     """Return the point that compares a figure, if a question asks for its bound ("above what?").
 
-    If several points compare the figure, the first annotated one counts. If no point compares it, the result is
-    the choice itself.
+    If several points compare the figure, the first annotated one counts. If no point compares it, the result
+    is the choice itself.
     """
     if len(choice.granted()) != 1 or not says(asked.text, "bound"):
         return choice
