@@ -65,7 +65,7 @@ PARTS: Sequence[Part] = (
     Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
     Part(
         "everyday words that name something",
-        patches={"_index.NAMING_STEMS": frozenset(), "_index.MEASURE_WORDS": frozenset()},
+        patches={"_index._NAMING": frozenset(), "_index._MEASURES": frozenset()},
     ),
     Part("what a statement changes", patches={"_candidates.changes": lambda parts, brief: ()}),
     Part("who is kept without a match", patches={"_candidates.kept": lambda parts: ((), "")}),

@@ -14,7 +14,7 @@ from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._spelling import respelt as spelt_out
-from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
+from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, word_list, words
 
 _BY_TYPE = (
     ("sort", {"order", "extreme"}),
@@ -117,12 +117,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     return frozenset(found) or frozenset({"output"})
 
 
-_KEYWORDS = frozenset(
-    """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE
-    WHEN THEN ELSE END CAST SUM AVG COUNT MIN MAX ROUND DESC ASC DISTINCT BETWEEN LIKE REAL INTEGER INNER
-    TEXT OVER UNION ALL COALESCE NULLIF WITH CREATE VIEW TABLE INSERT VALUES PARTITION NULLS FIRST LAST
-    JSON_EXTRACT UPDATE SET DELETE INTO INDEX IF EXISTS FLOAT NUMERIC DECIMAL POWER""".split()
-)
+_KEYWORDS = word_list("SQL keywords")
 
 
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")

@@ -17,12 +17,12 @@ from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
-    MEASURE_WORDS,
-    NAMING_STEMS,
     SYNONYMS,
     clean,
     stem,
+    stem_list,
     trigrams,
+    word_list,
     words,
 )
 
@@ -149,8 +149,8 @@ def index_of(brief: Brief) -> Index:
         spoken=spoken,
         unused=unused,
         request=frozenset(stems_in(request)),
-        named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
-        measures=MEASURE_WORDS.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
+        named=_NAMING & frozenset(map(stem, words(clean(request)))),
+        measures=_MEASURES.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
@@ -160,6 +160,7 @@ def index_of(brief: Brief) -> Index:
     )
 
 
+_NAMING, _MEASURES = stem_list("naming"), word_list("measures")
 _YEARS = ("year", "years")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 """A request that contains a year, such as 2024, mentions years."""

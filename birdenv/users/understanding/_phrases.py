@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from typing import Final
+
+from birdenv.users.identifiers import read_sections
 
 _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
@@ -36,28 +37,19 @@ def split_phrases(phrases: str) -> list[str]:
     return re.split(r"\s+\|\s+|\s*\n\s*", text)
 
 
-def read_phrases(package: str | None, file: str) -> dict[str, str]:
-    """Read groups of phrases from a package's file.
+def read_phrases(package: str, file: str) -> dict[str, str]:
+    """Read groups of phrases from a package's file, in the format of `read_sections`.
 
-    A group begins with its name in brackets. A line such as `WHICH = (?:which|what)` defines an abbreviation
-    for the group's phrases. Lines that begin with # are comments.
+    A line such as `WHICH = (?:which|what)` defines an abbreviation for the group's phrases.
     """
-    found: dict[str, list[str]] = {}
-    meant: list[tuple[str, str]] = []
-    for line in resources.files(package or "").joinpath(file).read_text(encoding="utf-8").splitlines():
-        if match := _HEAD.fullmatch(line):
-            found[match[1]], meant = [], []
-        elif match := _MEANT.fullmatch(line):
-            meant.append((match[1], match[2]))
-        elif line and not line.startswith("#"):
-            for word, pattern in meant:
-                line = line.replace(word, pattern)
-            found[list(found)[-1]].append(line)
-    return {name: "\n".join(lines) for name, lines in found.items()}
+    groups = read_sections(package, file)
+    for name, phrases in groups.items():
+        for word, pattern in _MEANT.findall(phrases):
+            groups[name] = groups[name].replace(f"{word} = {pattern}\n", "").replace(word, pattern)
+    return groups
 
 
-_HEAD = re.compile(r"\[([\w ]+)\]")
-_MEANT = re.compile(r"([A-Z]+) = (.+)")
+_MEANT = re.compile(r"(?m)^([A-Z]+) = (.+)$")
 
 
 def any_of(phrases: str) -> re.Pattern[str]:
@@ -139,7 +131,7 @@ def beginnings(phrase: str) -> set[str]:
     return {match[1] or match[2] if match else _ANY for match in found}
 
 
-PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
+PHRASES: Final[Mapping[str, str]] = read_phrases(__package__ or "", "kinds_asked_for.txt")
 """For each kind of thing, the phrases that ask for it, in the format of `read_phrases`."""
 
 KINDS: tuple[str, ...] = tuple(PHRASES)
@@ -148,7 +140,7 @@ KINDS: tuple[str, ...] = tuple(PHRASES)
 PLAIN_KINDS = frozenset(KINDS) - frozenset("meaning threshold formula category period extreme count".split())
 """Kinds that can be asked for without naming anything."""
 
-_PHRASES = read_phrases(__package__, "scope.txt")
+_PHRASES = read_phrases(__package__ or "", "scope.txt")
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
     r"|BETWEEN|LIKE|NULLIF|CHECK|OVER|GROUP_CONCAT|ROW_NUMBER|WITH \w+ AS|ROUND (?:go|give|return|work)\w*)\b"

@@ -18,6 +18,7 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
+    stem_list,
     trigrams,
     words,
 )
@@ -131,17 +132,7 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
 
 
 _CONFIRMS = "=yes"
-_TAG = frozenset(
-    map(
-        stem,
-        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete
-        concur confirm consider consistent content correct correspond cover desire enough expect expectation
-        fine good
-        idea imagine intend intention likewise manner match meet mind object objection plan please possible
-        proceed purpose reading request requirement right satisfactory satisfy see sense settle settled share
-        similar suffice sufficient suit true understanding understood view way wish""".split(),
-    )
-)
+_TAG = stem_list("confirming")
 
 
 def is_tag(sentence: str) -> bool:

@@ -9,15 +9,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from birdenv.users.understanding._word_forms import CLAUSE_WORDS, FRAME_WORDS, STOP_WORDS
+from birdenv.users.understanding._word_forms import word_list
 
-_SHORT_FORMS = dict(
-    pair.split("=")
-    for pair in """abt=about b4=before bc=because cuz=because dups=duplicates nr=number num=number
-    pct=percent perc=percent pls=please plz=please r=are shoud=should shud=should shuld=should sth=something
-    tho=though thx=thanks u=you ur=your vs=versus wat=what wether=whether whcih=which wich=which
-    wht=what""".split()
-)
+_SHORT_FORMS = dict(pair.split("=") for pair in word_list("short forms"))
 _WORD = re.compile(r"[^\W_]+")
 _LEAST = 6
 """The minimum length of a corrected word. Too many shorter words differ only in one letter."""
@@ -29,7 +23,7 @@ def _shortened(word: str) -> Iterator[str]:
         yield word[:place] + word[place + 1 :]
 
 
-_WORDS = STOP_WORDS | FRAME_WORDS | CLAUSE_WORDS
+_WORDS = frozenset[str]().union(*map(word_list, ("stop words", "framing", "aside", "generic", "clauses")))
 _KNOWN = frozenset(form for word in _WORDS for form in (word, f"{word}s"))
 _FRAMES = sorted(
     form
