@@ -6,8 +6,10 @@ knowledge entries.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from importlib import resources
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
@@ -16,16 +18,14 @@ from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokeniz
 from birdenv.users.understanding._spelling import respelt as spelt_out
 from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, word_list, words
 
-_BY_TYPE = (
-    ("sort", {"order", "extreme"}),
-    ("rank", {"order", "tie", "limit", "extreme"}),
-    ("decimal", {"round"}),
-    ("null", {"null"}),
-    ("distinct", {"distinct"}),
-    ("join", {"unmatched", "null"}),
-    ("divide_zero", {"null"}),
-    ("date_format", {"period"}),
+_SETTLED = json.loads(resources.files(__package__ or "").joinpath("kinds_settled.json").read_text("utf-8"))
+_BY_TYPE, _BY_WORD, _BY_CLAUSE = (
+    {name: frozenset(listed.split()) for name, listed in _SETTLED[f"by {source}"].items()}
+    for source in ("type", "word", "clause")
 )
+"""The kinds that annotations of a type settle, the words of SQL that settles a kind, and the kinds that a
+clause settles."""
+
 _DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
 _TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
 _EQUAL = frozenset({"=", "==", "<>", "!="})
@@ -36,10 +36,10 @@ _HUNDRED = frozenset({"100", "100.0"})
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
     """Return the kinds of thing that an annotated point settles, such as `order` or `threshold`."""
     if item.kind == "non_critical":
-        for start, kinds in _BY_TYPE:
+        for start, kinds in _BY_TYPE.items():
             if item.type.startswith(start):
                 more = {"scale", "count"} if "round" in kinds else {"tie"} if "order" in kinds else set()
-                return frozenset(kinds) | kinds_of_sql(item.snippet) & more
+                return kinds | kinds_of_sql(item.snippet) & more
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
@@ -52,40 +52,6 @@ def clause_kinds(sql: str) -> frozenset[str]:
     )
 
 
-_BY_WORD = {
-    "period": {"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"},
-    "threshold": {">", "<", ">=", "<=", "BETWEEN"},
-    "category": {"WHEN"},
-    "null": {"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"},
-    "count": {"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"},
-    "limit": {"LIMIT"},
-    "round": {"ROUND"},
-    "distinct": {"DISTINCT"},
-    "group": {"GROUP"},
-    "extreme": {"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"},
-    "unmatched": {"LEFT"},
-    "change": {"DELETE", "UPDATE", "INSERT", "SET"},
-}
-"""The kinds of thing that SQL with one of these words settles."""
-
-_BY_CLAUSE = {
-    "order": {"order", "extreme"},
-    "tie": {"tie"},
-    "limit": {"limit", "extreme"},
-    "group": {"group", "distinct"},
-    "distinct": {"distinct"},
-    "output": {"output"},
-    "join": {"unmatched"},
-    "where": {"filter"},
-    "having": {"threshold", "filter"},
-    "assign": {"change"},
-    "values": {"change"},
-    "create": {"name"},
-    "column": {"output"},
-    "columns": {"output"},
-}
-
-
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Return the kinds of thing that a piece of SQL settles.
 
@@ -95,7 +61,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     keys = [token.key for token in tokens]
     words = frozenset(keys)
     found = {kind for kind, said in _BY_WORD.items() if not words.isdisjoint(said)}
-    found |= _BY_CLAUSE.get(clause, set())
+    found |= _BY_CLAUSE.get(clause, frozenset())
     strings = [token.text for token in tokens if token.kind == "string"]
     if any(_DATE.search(text) for text in strings):
         found.add("period")
