@@ -15,8 +15,15 @@ from itertools import pairwise
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
-from birdenv.users.understanding._spelling import respelt as spelt_out
-from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, word_list, words
+from birdenv.users.understanding._word_forms import (
+    NUMBERS,
+    STOP_WORDS,
+    clean,
+    stem,
+    word_list,
+    words,
+    written_out,
+)
 
 _SETTLED = json.loads(resources.files(__package__ or "").joinpath("kinds_settled.json").read_text("utf-8"))
 _BY_TYPE, _BY_WORD, _BY_CLAUSE = (
@@ -123,7 +130,7 @@ def names_of(term: str) -> tuple[str, ...]:
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
-    forms += map(spelt_out, forms[:])
+    forms += map(written_out, forms[:])
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
 

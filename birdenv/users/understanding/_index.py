@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -21,13 +21,12 @@ from birdenv.users.understanding._word_forms import (
     clean,
     stem,
     stem_list,
-    trigrams,
     word_list,
     words,
 )
 
-ITSELF, SYNONYM = 1.0, 0.6
-"""The certainty that one word means another: 1 for the word itself, less for a synonym."""
+_SYNONYM = 0.6
+"""The certainty that a word means its synonym; for the word itself, it is 1."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """Names or values by first word, each with spaces around it and with the index of its candidate."""
@@ -41,7 +40,8 @@ class Index:
         candidates: everything that a question can be about.
         postings: for each stem, the places where it occurs, as pairs of a candidate's index and an index in
             `FIELDS`.
-        meant: for each stem that is not in `spoken`, the stems that it may mean and how surely, from 0 to 1.
+        meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem in `spoken` means
+            only itself.
         names: the forms of the candidates' terms, by their first words.
         literals: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
@@ -51,18 +51,15 @@ class Index:
         request: the stems in the request.
         named: everyday words that occur in the request and therefore refer to something in this task.
         measures: words for measures that occur in the request.
-        spellings: for each sequence of three letters, the spoken stems that contain it, to interpret misspelt
-            words.
         plain_kinds: the kinds of thing that a question about this task can ask for without naming anything.
         mentioned: the kinds of thing that the request mentions.
         facets: for each candidate, the indices of its facets in `FACETS`.
         restricting: the indices of the candidates that restrict which rows count.
-        follows: True if the task is a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
     postings: Mapping[str, tuple[tuple[int, int], ...]]
-    meant: Mapping[str, tuple[tuple[str, float], ...]]
+    meant: Mapping[str, Sequence[tuple[str, float]]]
     names: Calls
     literals: Calls
     weight: Mapping[str, float]
@@ -72,21 +69,19 @@ class Index:
     request: frozenset[str]
     named: frozenset[str]
     measures: frozenset[str]
-    spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
-    follows: bool
 
 
-def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return the possible meanings of words that are not `spoken`. Words in `others` also mean themselves."""
-    alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
+def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
+    """Return the possible meanings of words: each word itself, and `spoken` words for their synonyms."""
+    alike = {word: [(word, 1.0)] for word in others}
     for word in sorted(spoken):
         for other in SYNONYMS.get(word, ()):
-            alike.setdefault(other, []).append((word, SYNONYM))
-    return {word: tuple(found) for word, found in alike.items()}
+            alike.setdefault(other, []).append((word, _SYNONYM))
+    return alike | {word: [(word, 1.0)] for word in spoken}
 
 
 def _calls(called: Iterable[Iterable[str]]) -> Calls:
@@ -130,11 +125,6 @@ def index_of(brief: Brief) -> Index:
     unused = frozenset(
         word for word, places in holders.items() if all(is_open[number] for number, _ in places)
     )
-    spellings: dict[str, set[str]] = defaultdict(set)
-    for word in spoken:
-        if len(word) > 3:
-            for letters in trigrams(word):
-                spellings[letters].add(word)
     terms = tuple(
         round(sum(weight[word] for word in sorted(fields.get("term", ()))), 6) for _, fields in found
     )
@@ -151,12 +141,10 @@ def index_of(brief: Brief) -> Index:
         request=frozenset(stems_in(request)),
         named=_NAMING & frozenset(map(stem, words(clean(request)))),
         measures=_MEASURES.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
-        spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
-        follows=bool(brief.inherited or brief.earlier_gold),
     )
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
-from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
+from birdenv.users.understanding._index import Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
-from birdenv.users.understanding._spelling import respelt
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -19,12 +18,11 @@ from birdenv.users.understanding._word_forms import (
     content_words,
     stem,
     stem_list,
-    trigrams,
     words,
+    written_out,
 )
 
 _LONGEST = 2000
-_ALIKE = 0.58
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ def take_apart(question: str) -> Question:
 
     If "Is that right?" follows a statement, the question is about the statement.
     """
-    text = respelt(clean(question[:_LONGEST]))
+    text = written_out(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
     spaced = f" {' '.join(all_words)} "
@@ -186,12 +184,10 @@ def overlap(index: Index, question: Question) -> Overlap:
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
     for word in question.content:
-        meant = _meant(index, word)
-        of_request = word in index.request
+        meant, of_request = index.meant.get(word, ()), word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
-        if telling and (of_request or any(share in _SURE for _, share in meant)):
-            names = True
+        names |= telling and (of_request or bool(meant))
         if not meant:
             weight = 0.25 if word in ASIDE_STEMS else 1.0
             total += weight
@@ -199,22 +195,18 @@ def overlap(index: Index, question: Question) -> Overlap:
             continue
         total += max([weights[other] for other, _ in meant])
         for other, share in meant:
-            is_name = telling and (share in _SURE or other not in GENERIC_STEMS)
             weight = weights[other] * share
             for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
                     fields = shared[number] = [*NOTHING]
                 fields[place] += weight
-                if is_name:
+                if telling:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
     return Overlap(by_field, known, names, total or 1.0, unknown)
-
-
-_SURE = (ITSELF, SYNONYM)
 
 
 def called(calls: Calls, question: Question) -> set[int]:
@@ -237,26 +229,3 @@ def _is_readable(index: Index, question: Question) -> bool:
         for word in said
     ]
     return 2 * sum(known) >= len(said)
-
-
-def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
-    """Return what a word may mean in the index, and how surely: itself, a synonym or a similar spelling."""
-    if word in index.spoken:
-        return ((word, ITSELF),)
-    return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])
-
-
-def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """Return the word in the index with the same first letter whose spelling is most similar."""
-    own = trigrams(word)
-    shared: dict[str, int] = {}
-    for letters in own:
-        for other in index.spellings.get(letters, ()):
-            if other[0] == word[0]:
-                shared[other] = shared.get(other, 0) + 1
-    best, meant = 0.0, ""
-    for other in sorted(shared):
-        alike = 2 * shared[other] / (len(own) + len(other))
-        if alike > best:
-            best, meant = alike, other
-    return [(meant, best)] if best >= _ALIKE else []

@@ -69,7 +69,6 @@ def evidence(index: Index, question: Question) -> Evidence:
     best = max(summed, default=0.0)
     named, of_value = called(index.names, question), called(index.literals, question)
     unknown = found.unknown / total
-    goes_on = index.follows and _GOES_ON.search(question.text) is not None
     vectors = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
@@ -89,32 +88,14 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector.append((start + _NAMED, 1.0))
         if number in of_value:
             vector.append((start + _LITERAL, 1.0))
-        if goes_on:
-            vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
         vectors.append(vector)
     plain = not index.plain_kinds.isdisjoint(kinds)
     vectors.append(_refusal(question, unknown, best / total, plain))
     vectors.append(_asking_back(question, best / total, plain))
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
-    confirmed = of_value if goes_on else set[int]()
-    allowed = _allowed(index, question, found, confirmed, unrestricted)
-    names = (
-        found.names or any(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    )
+    allowed = _allowed(index, question, found, unrestricted)
+    names = found.names or any(found.known) or not CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, allowed, names)
-
-
-_GOES_ON = re.compile(
-    r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
-    r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
-)
-"""Asks whether something from the first request still holds in a follow-up."""
-
-
-def _kept(candidate: Candidate) -> str:
-    if candidate.clause in ("where", "having") and candidate.group == "part":
-        return "condition"
-    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
 
 
 def _in_common(
@@ -143,26 +124,21 @@ def _allowed(
     index: Index,
     question: Question,
     found: Overlap,
-    confirmed: set[int],
     unrestricted: bool,
 ) -> list[bool]:
-    """Return, for each candidate, whether a question may be about it.
-
-    `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
-    """
+    """Return, for each candidate, whether a question may be about it."""
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = any(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
             ((is_known or found.names) and not question.guesses)
-            or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
             or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
         )
         and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
         and not (kinds and _is_of_another_kind(candidate, kinds))
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
+        for candidate, is_known in zip(index.candidates, found.known, strict=True)
     ]
 
 

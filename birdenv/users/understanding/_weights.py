@@ -35,7 +35,6 @@ WORD_FEATURES = (
     "named",
     "literal",
 )
-_KEPT = ("condition", "no_restriction", "other")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _REFUSE = (
     "always",
@@ -52,7 +51,6 @@ _ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_ki
 FEATURES: tuple[str, ...] = (
     *(f"group:{name}" for name in GROUPS),
     *(f"{family}:{name}" for family in FAMILIES for name in WORD_FEATURES),
-    *(f"kept:{name}" for name in _KEPT),
     *(f"plain:{name}" for name in _PLAIN),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
     *(f"asked_not_settled:{kind}" for kind in KINDS),

@@ -44,6 +44,19 @@ def clean(text: str) -> str:
     return " ".join("".join(c for c in text if unicodedata.category(c) != "Cf").split())
 
 
+_SHORT_FORMS = dict(pair.split("=") for pair in _LISTS["short forms"].split())
+
+
+def written_out(text: str) -> str:
+    """Return a cleaned text with short forms written out.
+
+    >>> written_out("u mean rows w/o pages, pls?")
+    'you mean rows without pages, please?'
+    """
+    text = text.replace("w/out", "without").replace("w/o", "without").replace("w/", "with ")
+    return _WORD.sub(lambda match: _SHORT_FORMS.get(match[0], match[0]), text)
+
+
 def words(text: str) -> list[str]:
     """Return the words of cleaned text, in order; underscores and punctuation separate them."""
     return _WORD.findall(text)
@@ -80,12 +93,6 @@ def stem_list(title: str) -> frozenset[str]:
 FRAME_STEMS, ASIDE_STEMS = stem_list("framing"), stem_list("aside")
 GENERIC_STEMS = FRAME_STEMS | ASIDE_STEMS | stem_list("generic")
 CLAUSE_STEMS = GENERIC_STEMS | stem_list("clauses")
-
-
-def trigrams(word: str) -> frozenset[str]:
-    """Return all three-letter sequences in a word, including marks for its beginning and its end."""
-    marked = f"^{word}$"
-    return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 
 
 def _synonyms() -> dict[str, tuple[str, ...]]:
