@@ -5,7 +5,8 @@ A candidate's facets are its group and its kinds of thing. The ranking has separ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity
@@ -44,9 +45,9 @@ class Candidate:
         items: the annotated points.
         segments: the parts of the gold SQL.
         names: the forms in which a question may mention the annotated term.
-        literals: the values in the candidate's SQL.
         main_kinds: the kinds of thing for which this candidate can be meant without being named.
         answer: the complete answer, if it is not made from SQL; otherwise empty.
+        stems: the stems of the words that a question may use to refer to the candidate, by their source.
     """
 
     group: str
@@ -56,9 +57,9 @@ class Candidate:
     items: tuple[Ambiguity, ...] = ()
     segments: tuple[Segment, ...] = ()
     names: tuple[str, ...] = ()
-    literals: tuple[str, ...] = ()
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
+    stems: Mapping[Field, set[str]] = field(default_factory=dict)
 
     @property
     def sql(self) -> tuple[str, ...]:

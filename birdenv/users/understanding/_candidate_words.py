@@ -16,7 +16,6 @@ from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._word_forms import (
-    NUMBERS,
     STOP_WORDS,
     clean,
     stem,
@@ -172,22 +171,6 @@ def all_stems(sql: str) -> set[str]:
         for word in split_words(name).split()
         if len(word) > 2 and word not in STOP_WORDS
     }
-
-
-def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
-    """Return the literal values in `sql` as normalised text.
-
-    By default, values of one or two characters are left out, except numbers of two digits. If `short` is
-    True, the result contains only whole numbers of any length, the small ones also in words.
-    """
-    texts = (
-        " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
-    )
-    found = dict.fromkeys(texts)
-    if short:
-        numbers = [text for text in found if text.isdigit()]
-        return tuple(dict.fromkeys([*numbers, *(NUMBERS[text] for text in numbers if text in NUMBERS)]))
-    return tuple(text for text in found if len(text) > 2 or (text.isdigit() and len(text) > 1))
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:

@@ -121,7 +121,6 @@ def _telling(parts: list[Segment]) -> list[Segment]:
         if (
             (part.clause == "output" and (inserts or part.id != output))
             or (part.clause == "select" and (inserts or is_plain))
-            or (part.clause in ("where", "having") and _matches_columns(tokens))
             or (part.clause != "distinct" and part.sql in seen)
         ):
             continue
@@ -138,13 +137,6 @@ def _place(part: Segment, texts: list[str]) -> str:
     if not is_bound or texts[-2] not in _BOUNDS:
         return part.id
     return " ".join([str(block_of(part.id)), part.clause, *texts[:-2]])
-
-
-def _matches_columns(tokens: list[LexicalUnit]) -> bool:
-    """Return whether a condition only says that two columns are equal, as a join does."""
-    bare = _bare(tokens)[1:]
-    names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
-    return len(bare) == 3 and bare[1].key == "=" and names
 
 
 _SIGNS = ("+", "-", "*", "/", "||")

@@ -157,8 +157,7 @@ class Overlap:
         by_field: for each candidate, the total weight of the shared words in each field.
         known: for each candidate, True if the question shares a distinctive word with it or contains its
             name. Words that are common in all questions are not distinctive.
-        names: True if a distinctive word in the question occurs in the request or in a candidate, or if the
-            question and the request share a word for a measure, such as "years".
+        names: True if a distinctive word in the question occurs in the request or in a candidate.
         total: the weight of all words in the question.
         unknown: the weight of the words that no candidate contains.
     """
@@ -179,14 +178,16 @@ def overlap(index: Index, question: Question) -> Overlap:
     size = len(index.candidates)
     known = [False] * size
     shared: dict[int, list[float]] = {}
-    names = not index.measures.isdisjoint(question.words)
+    names = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
     for word in question.content:
-        meant, of_request = index.meant.get(word, ()), word in index.request
-        telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
-        telling = telling or word in index.named
+        meant, is_named = index.meant.get(word, ()), word in index.named
+        of_request = is_named or word in index.request
+        telling = is_named or (
+            word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
+        )
         names |= telling and (of_request or bool(meant))
         if not meant:
             weight = 0.25 if word in ASIDE_STEMS else 1.0
@@ -210,7 +211,7 @@ def overlap(index: Index, question: Question) -> Overlap:
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the indices of the candidates whose names or values, given in `calls`, a question mentions."""
+    """Return the indices of the candidates whose names, given in `calls`, a question mentions."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {

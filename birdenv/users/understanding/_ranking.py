@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -19,9 +19,7 @@ from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import NOTHING, Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import (
-    FAMILIES,
     PLACE_OF,
-    WORD_FEATURES,
     Weights,
     facet_scores,
 )
@@ -31,8 +29,6 @@ Vector: TypeAlias = list[tuple[int, float]]
 """A sparse feature vector: pairs of a feature's index and its value, which is not zero."""
 
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
-_START = {family: PLACE_OF[f"{family}:covers_term"] for family in FAMILIES}
-_NEAR, _NAMED, _LITERAL = map(WORD_FEATURES.index, ("near_best", "named", "literal"))
 _GROUP = {group: PLACE_OF[f"group:{group}"] for group in GROUPS}
 _SETTLED = [{kind: PLACE_OF[f"asked_{how}_settled:{kind}"] for kind in KINDS} for how in ("not", "and")]
 _NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
@@ -65,9 +61,8 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = [
         0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
     ]
-    only_one = sum(map(bool, summed)) == 1
     best = max(summed, default=0.0)
-    named, of_value = called(index.names, question), called(index.literals, question)
+    named = called(index.names, question)
     unknown = found.unknown / total
     vectors = []
     for number, candidate in enumerate(index.candidates):
@@ -80,14 +75,11 @@ def evidence(index: Index, question: Question) -> Evidence:
             else:
                 alone = kinds & PLAIN_KINDS <= candidate.main_kinds
                 vector += _numbers("plain:asked", (1.0, 0.0, alone, found.known[number]))
-        start = _START[_FAMILY.get(candidate.group, "point")]
         if summed[number]:
-            near = summed[number] / best
-            vector += _in_common(index, found, number, start, near, only=only_one)
-        if number in named:
-            vector.append((start + _NAMED, 1.0))
-        if number in of_value:
-            vector.append((start + _LITERAL, 1.0))
+            fields = found.by_field[number]
+            covered = fields[0] / (index.term_weight[number] or 1.0)
+            shared = (covered, *(value / total for value in fields), summed[number] / best)
+            vector += _numbers(f"{_FAMILY.get(candidate.group, 'point')}:covers_term", shared)
         vectors.append(vector)
     plain = not index.plain_kinds.isdisjoint(kinds)
     vectors.append(_refusal(question, unknown, best / total, plain))
@@ -96,28 +88,6 @@ def evidence(index: Index, question: Question) -> Evidence:
     allowed = _allowed(index, question, found, unrestricted)
     names = found.names or any(found.known) or not CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, allowed, names)
-
-
-def _in_common(
-    index: Index, found: Overlap, number: int, start: int, near: float, *, only: bool
-) -> Iterator[tuple[int, float]]:
-    """Yield the features of the words that a question shares with a candidate.
-
-    `near` is the weight of these words relative to the best candidate's.
-    """
-    fields = found.by_field[number]
-    covered = fields[0] / (index.term_weight[number] or 1.0)
-    yield start, covered
-    for place, value in enumerate(fields, start + 1):
-        if value:
-            yield place, value / found.total
-    if covered > 0.95:
-        yield start + WORD_FEATURES.index("whole_term"), 1.0
-    yield start + _NEAR, near
-    if near < 1:
-        yield start + _NEAR + 1, 1.0
-    if only:
-        yield start + _NEAR + 2, 1.0
 
 
 def _allowed(

@@ -25,16 +25,7 @@ from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import NUMBERS, stem
 
 FAMILIES = ("point", "aside", "part", "open")
-WORD_FEATURES = (
-    "covers_term",
-    *FIELDS,
-    "whole_term",
-    "near_best",
-    "second",
-    "only",
-    "named",
-    "literal",
-)
+WORD_FEATURES = ("covers_term", *FIELDS, "near_best")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _REFUSE = (
     "always",
