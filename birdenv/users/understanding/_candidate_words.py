@@ -49,15 +49,6 @@ def settled_kinds(item: Ambiguity) -> frozenset[str]:
     return kinds_of_sql(item.snippet) | {"meaning"}
 
 
-def clause_kinds(sql: str) -> frozenset[str]:
-    """Return the kinds of thing that a snippet settles by ORDER BY, LIMIT and SELECT DISTINCT."""
-    text = " ".join(token.key for token in tokenize(sql))
-    clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
-    return frozenset(
-        kind for kind, words in clauses if words in text and (kind == "limit" or "OVER" not in text)
-    )
-
-
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     """Return the kinds of thing that a piece of SQL settles.
 
@@ -114,22 +105,19 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
     """Return the stems in the names of joined tables."""
-    return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
-
-
-_JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
+    return stems_in(" ".join(name for part in joins for name in _TABLES.findall(part.sql)))
 
 
 def names_of(term: str) -> tuple[str, ...]:
     """Return the forms in which a question may mention a term.
 
     They are the whole term, the term without a leading preposition or article, the term without its
-    abbreviation in brackets, the abbreviation alone, and all of these with short forms spelt out.
+    abbreviation in brackets, and the abbreviation alone.
     """
+    term = written_out(term)
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
-    forms += map(written_out, forms[:])
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
 
@@ -164,13 +152,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 def all_stems(sql: str) -> set[str]:
     """Return the stems in all names in a snippet, including table names."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
-    return {
-        stem(word)
-        for name in names
-        if name.upper() not in _KEYWORDS
-        for word in split_words(name).split()
-        if len(word) > 2 and word not in STOP_WORDS
-    }
+    return stems_in(" ".join(name for name in names if name.upper() not in _KEYWORDS))
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:

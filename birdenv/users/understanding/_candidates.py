@@ -13,7 +13,6 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
-    clause_kinds,
     kinds_of_sql,
     meaning_stems,
     names_of,
@@ -103,7 +102,7 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
         settled = settled_kinds(items[0])
         order = ("order", "round", "distinct", "unmatched", "null")
         return frozenset([kind for kind in order if kind in settled][:1]) | (settled & {"tie", "scale"})
-    return frozenset().union(*(clause_kinds(item.snippet) for item in items)) & {"limit", "order", "distinct"}
+    return frozenset().union(*(kinds_of_sql(item.snippet) for item in items)) & {"limit", "order"}
 
 
 def _parts(brief: Brief) -> Iterator[Candidate]:
@@ -166,9 +165,10 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     """
     gold = " ".join(brief.gold).lower()
     parts = gold_parts(brief.gold, brief.dialect)
-    kinds_of_points = [settled_kinds(item) for item in brief.ambiguities if item.kind == "non_critical"]
-    settled = set[str]().union(*kinds_of_points, *(clause_kinds(item.snippet) for item in brief.ambiguities))
-    settled |= {part.clause for part in parts}
+    settled = {part.clause for part in parts}
+    for item in brief.ambiguities:
+        kinds = settled_kinds(item)
+        settled |= kinds if item.kind == "non_critical" else kinds & {"order", "limit", "distinct"}
     settled |= {kind for kind, said in _SETTLED.items() if said.search(gold)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
