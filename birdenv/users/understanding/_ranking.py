@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -41,25 +41,27 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The features of a question for each possible reply, and which candidates it may be about.
+    """The features of a question for each possible reply.
 
     Attributes:
-        vectors: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
-            request to rephrase.
-        allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
-            the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
-            for without naming anything, such as sorting or rounding.
+        vectors: the features of an answer about each plausible candidate, by its index. A candidate is
+            plausible if it shares a word with the question, or if the question asks for its kind of thing.
+            The kind alone is enough only for kinds that people ask for without naming anything, such as
+            sorting or rounding.
+        refusal: the features of a refusal.
+        asking_back: the features of a request to rephrase.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
     """
 
-    vectors: list[Vector]
-    allowed: list[bool]
+    vectors: Mapping[int, Vector]
+    refusal: Vector
+    asking_back: Vector
     names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Return the features of every possible reply, and the candidates that the question may be about."""
+    """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [
@@ -68,10 +70,12 @@ def evidence(index: Index, question: Question) -> Evidence:
     only_one = sum(map(bool, summed)) == 1
     best = max(summed, default=0.0)
     named, of_value = called(index.names, question), called(index.literals, question)
-    unknown = found.unknown / total
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    vectors = []
-    for number, candidate in enumerate(index.candidates):
+    unrestricted = _is_unrestricted(index, question, found.by_field, named)
+    confirmed = of_value if goes_on else set[int]()
+    vectors: dict[int, Vector] = {}
+    for number in _plausible(index, question, found, confirmed, unrestricted):
+        candidate = index.candidates[number]
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.group != "open":
             vector += [(_SETTLED[kind in candidate.kinds][kind], 1.0) for kind in kinds]
@@ -91,17 +95,13 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector.append((start + _LITERAL, 1.0))
         if goes_on:
             vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
-        vectors.append(vector)
+        vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
-    vectors.append(_refusal(question, unknown, best / total, plain))
-    vectors.append(_asking_back(question, best / total, plain))
-    unrestricted = _is_unrestricted(index, question, found.by_field, named)
-    confirmed = of_value if goes_on else set[int]()
-    allowed = _allowed(index, question, found, confirmed, unrestricted)
+    refusal = _refusal(question, found.unknown / total, best / total, plain)
     names = (
         found.names or any(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
     )
-    return Evidence(vectors, allowed, names)
+    return Evidence(vectors, refusal, _asking_back(question, best / total, plain), names)
 
 
 _GOES_ON = re.compile(
@@ -139,14 +139,10 @@ def _in_common(
         yield start + _NEAR + 2, 1.0
 
 
-def _allowed(
-    index: Index,
-    question: Question,
-    found: Overlap,
-    confirmed: set[int],
-    unrestricted: bool,
-) -> list[bool]:
-    """Return, for each candidate, whether a question may be about it.
+def _plausible(
+    index: Index, question: Question, found: Overlap, confirmed: set[int], unrestricted: bool
+) -> list[int]:
+    """Return the indices of the candidates that a question may be about.
 
     `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
     """
@@ -154,7 +150,9 @@ def _allowed(
     may_limit = any(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     return [
-        (
+        number
+        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
+        if (
             ((is_known or found.names) and not question.guesses)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
@@ -162,7 +160,6 @@ def _allowed(
         )
         and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
         and not (kinds and _is_of_another_kind(candidate, kinds))
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
     ]
 
 
@@ -237,13 +234,16 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     The probabilities are rounded so that they are identical on all machines.
     """
     values = weights.values
-    of_words = facet_scores(index, asked, weights.known, weights.of_runs)
+    said = facet_scores(index, asked, weights, found.vectors)
+    vectors = (*found.vectors.values(), found.refusal, found.asking_back)
     scores = [
-        sum([values[place] * value for place, value in vector], said)
-        for vector, said in zip(found.vectors, of_words, strict=True)
+        sum([values[place] * value for place, value in vector], score)
+        for vector, score in zip(vectors, said, strict=True)
     ]
-    allowed = [*found.allowed, True, True]
-    top = max(score for score, may in zip(scores, allowed, strict=True) if may)
-    odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
+    top = max(scores)
+    odds = [math.exp(score - top) for score in scores]
     whole = sum(odds)
-    return [round(odd / whole, 6) for odd in odds]
+    shares = [0.0] * len(index.candidates)
+    for number, odd in zip(found.vectors, odds, strict=False):
+        shares[number] = round(odd / whole, 6)
+    return [*shares, *(round(odd / whole, 6) for odd in odds[-2:])]
