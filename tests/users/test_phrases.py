@@ -48,7 +48,24 @@ def test_on_any_words(text: list[str]) -> None:
 
 PIECES = st.recursive(
     st.sampled_from(
-        ["a", "ab", "abcd", "b c", r"\w", r"\d", "[ab]", ".", "1", " c", "_", r"\b", "(?!a)", "^"]
+        [
+            "a",
+            "ab",
+            "abcd",
+            "b c",
+            r"\w",
+            r"\d",
+            "[ab]",
+            ".",
+            "1",
+            " c",
+            "_",
+            r"\b",
+            "(?!a)",
+            "(?<!a)",
+            "^",
+            "a+",
+        ]
     ),
     lambda piece: st.one_of(
         st.tuples(piece, piece).map("".join),
@@ -74,7 +91,9 @@ def test_any_pattern_is_found_where_the_plain_one_is(patterns: list[str], text: 
         ("(?:isn|as?) x", {"isn", "*"}),
         ("b ?tree", {"*"}),
         ("sorts?", {"sor"}),
-        ("(?<!at the )limit", {"*"}),
+        ("(?<!at the )limit", {"lim"}),
+        (r"(?:\d+|one) of", {"0", "one"}),
+        ("hm+", {"*"}),
         (r"\w+est", {"*"}),
         ("(?:an )?x", {"*"}),
     ],

@@ -20,7 +20,8 @@ _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
 _ANY: Final = "*"
-_BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
+_NUMERIC: Final = "0"
+_BEGINNING = re.compile(rf"\b(?:(\d)|\w{{1,{_LETTERS}}})")
 _FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -79,7 +80,7 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
+        self._patterns: dict[str, tuple[re.Pattern[str], Sequence[tuple[str, re.Pattern[str]]]]] = {}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -94,37 +95,36 @@ class Phrases:
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups with a phrase that occurs in the text."""
         patterns, begun = self._patterns, self._begun
-        (_, any_group), *groups = patterns.get(_ANY) or self._compiled(_ANY)
-        found = (
-            {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
-        )
+        any_group, groups = patterns.get(_ANY) or self._compiled(_ANY)
+        found = set[str]()
+        if any_group.search(text):
+            found.update(name for name, pattern in groups if pattern.search(text))
         for beginning in _BEGINNING.finditer(text):
-            letters = beginning[0]
+            letters = _NUMERIC if beginning[1] else beginning[0]
             if letters in begun:
-                at = beginning.start()
-                (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
-                if any_group.match(text, at):
+                any_group, groups = patterns.get(letters) or self._compiled(letters)
+                if any_group.match(text, at := beginning.start()):
                     found.update(name for name, pattern in groups if pattern.match(text, at))
         return found
 
-    def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+    def _compiled(self, letters: str) -> tuple[re.Pattern[str], Sequence[tuple[str, re.Pattern[str]]]]:
         """Return the groups with phrases that begin with these letters, compiled when they are first needed.
 
-        The first pattern combines all groups, because most words begin no phrase.
+        The pattern before them combines all groups, because most words begin no phrase.
         """
         begun = self._begun[letters]
         groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
         together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
-        compiled = self._patterns[letters] = [("", together), *groups]
+        compiled = self._patterns[letters] = together, groups
         return compiled
 
 
-_HEADS = re.compile(r"\^?(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*{]))")
+_HEADS = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
+_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*+{]))|(?:\\d|[0-9])(?![?*{])")
 
 
 def beginnings(phrase: str) -> set[str]:
-    """Return how a phrase can begin: with these three letters, with a shorter word, or with anything ("*").
+    """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "*" for anything.
 
     Only a group of alternatives without a nested group is looked into.
 
@@ -136,7 +136,7 @@ def beginnings(phrase: str) -> set[str]:
         return {_ANY}
     first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
     found = (_LITERAL.match(one) for one in first)
-    return {match[1] or match[2] if match else _ANY for match in found}
+    return {match[1] or match[2] or _NUMERIC if match else _ANY for match in found}
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
