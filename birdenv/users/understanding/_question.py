@@ -67,30 +67,27 @@ def take_apart(question: str) -> Question:
     """
     text = respelt(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
-    all_words = words(" ".join(sentences))
-    spaced = f" {' '.join(all_words)} "
-    stems = tuple(map(stem, all_words))
-    telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
-    content = tuple(dict.fromkeys(map(stem, content_words(telling))))
-    of_question = all_words
-    if len(asked) < len(sentences):
+    all_words = tuple(words(" ".join(sentences)))
+    said = Said.of(" ".join(all_words))
+    telling = _WORKED_OUT.sub(" ", said.text).split() if "out" in all_words else all_words
+    kinds, guesses = said.kinds, _is_guess(text)
+    if guesses:
+        kinds = Said.of(" ".join(words(_VALUE.sub(" ", text)))).kinds
+        kinds |= {"limit"} if _ROWS.search(text) else set()
+    elif len(asked) < len(sentences):
         of_question = words(" ".join(asked))
-        if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
-            of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
-    whole = Said.of(spaced.strip())
-    guesses = _is_guess(text)
-    asking = " ".join(words(_VALUE.sub(" ", text)) if guesses else of_question)
-    kinds = (whole if asking == whole.text else Said.of(asking)).kinds
-    if guesses and _ROWS.search(text):
-        kinds |= {"limit"}
+        # "How do you wish them to be handled?" asks for what was said before it.
+        if not GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+            kinds = Said.of(" ".join(of_question)).kinds
+    stems = tuple(map(stem, all_words))
     return Question(
         asked=question,
         text=text,
-        spaced=spaced,
-        words=tuple(spaced.split()),
-        said=whole,
+        spaced=f" {said.text} ",
+        words=all_words,
+        said=said,
         stems=(*stems, _CONFIRMS) if tags else stems,
-        content=content,
+        content=tuple(dict.fromkeys(map(stem, content_words(telling)))),
         kinds=kinds,
         guesses=guesses,
     )
