@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
-from birdenv.users.understanding._candidate_words import stems_in
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
@@ -57,6 +57,7 @@ class Index:
         mentioned: the kinds of thing that the request mentions.
         facets: for each candidate, the indices of its facets in `FACETS`.
         restricting: the indices of the candidates that restrict which rows count.
+        subjects: the stems of the words for what the request lists (see `subject_stems`).
         follows: True if the task is a follow-up.
     """
 
@@ -77,6 +78,7 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
+    subjects: frozenset[str]
     follows: bool
 
 
@@ -156,6 +158,7 @@ def index_of(brief: Brief) -> Index:
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
+        subjects=subject_stems(brief),
         follows=bool(brief.inherited or brief.earlier_gold),
     )
 

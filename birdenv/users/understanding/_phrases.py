@@ -1,5 +1,7 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
+Its form, such as a proposal, is found in the same way (`forms.txt`).
+
 A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
 word in the text begins with the same letters as the phrase.
 
@@ -174,7 +176,10 @@ _FAIR_PATTERNS = {
 }
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
-ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
+FORMS = read_phrases(__package__, "forms.txt")
+"""For each form of a question, its phrases."""
+
+ALL_PHRASES = Phrases({**PHRASES, **_PHRASES, **FORMS})
 _KINDS = frozenset(KINDS)
 
 
