@@ -98,9 +98,11 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     """Return the point that a question names in quotation marks, or beside words that frame any question."""
-    quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
+    quotes = "'" in asked.text
+    numbers = range(len(index.candidates)) if quotes else sorted(called(index.names, asked))
+    unframed = _FRAMES.sub(" ", asked.spaced) if numbers else ""
     found: list[tuple[int, int]] = []
-    for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
+    for number in numbers:
         candidate = index.candidates[number]
         names = candidate.names
         in_quotes = quotes and bool(names) and f"'{clean(candidate.target)}'" in asked.text

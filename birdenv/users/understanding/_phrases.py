@@ -154,7 +154,6 @@ _PHRASES = read_phrases(__package__, "scope.txt")
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
     r"|BETWEEN|LIKE|NULLIF|CHECK|OVER|GROUP_CONCAT|ROW_NUMBER|WITH \w+ AS|ROUND (?:go|give|return|work)\w*)\b"
-    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
@@ -216,10 +215,7 @@ def is_never_answered(said: Said) -> bool:
     """
     if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
         return True
-    return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
-
-
-_STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
+    return "structure" in said.found and _speaks_of_names(said)
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:

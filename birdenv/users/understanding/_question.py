@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
@@ -162,30 +162,28 @@ class Overlap:
     """The words that a question shares with the candidates.
 
     Attributes:
-        by_field: for each candidate, the total weight of the shared words in each field.
-        known: for each candidate, True if the question shares a distinctive word with it or contains its
-            name. Words that are common in all questions are not distinctive.
+        by_field: the total weight of the shared words in each field of a candidate, by the candidate's index.
+        named: the candidates whose names the question contains.
+        known: these candidates, and those with which the question shares a distinctive word. Words that are
+            common in all questions are not distinctive.
         names: True if a distinctive word in the question occurs in the request or in a candidate, or if the
             question and the request share a word for a measure, such as "years".
         total: the weight of all words in the question.
         unknown: the weight of the words that no candidate contains.
     """
 
-    by_field: list[Sequence[float]]
-    known: list[bool]
+    by_field: Mapping[int, Sequence[float]]
+    named: Set[int]
+    known: Set[int]
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
 
 
-NOTHING = (0.0,) * len(FIELDS)
-"""The weights by field of a candidate that shares no word with the question."""
-
-
 def overlap(index: Index, question: Question) -> Overlap:
     """Find and weight the words that a question shares with each candidate."""
-    size = len(index.candidates)
-    known = [False] * size
+    named = called(index.names, question)
+    known = set(named)
     shared: dict[int, list[float]] = {}
     names = not index.measures.isdisjoint(question.words)
     total = unknown = 0.0
@@ -210,14 +208,11 @@ def overlap(index: Index, question: Question) -> Overlap:
             for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
-                    fields = shared[number] = [*NOTHING]
+                    fields = shared[number] = [0.0] * len(FIELDS)
                 fields[place] += weight
                 if is_name:
-                    known[number] = True
-    for number in called(index.names, question):
-        known[number] = True
-    by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown)
+                    known.add(number)
+    return Overlap(shared, named, known, names, total or 1.0, unknown)
 
 
 _SURE = (ITSELF, SYNONYM)

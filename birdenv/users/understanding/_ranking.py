@@ -17,7 +17,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidate import GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import NOTHING, Overlap, Question, called, overlap
+from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import (
     FAMILIES,
     PLACE_OF,
@@ -64,14 +64,11 @@ def evidence(index: Index, question: Question) -> Evidence:
     """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
-    summed = [
-        0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
-    ]
-    only_one = sum(map(bool, summed)) == 1
-    best = max(summed, default=0.0)
-    named, of_value = called(index.names, question), called(index.literals, question)
+    summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
+    best = max(summed.values(), default=0.0)
+    of_value = called(index.literals, question)
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    unrestricted = _is_unrestricted(index, question, found.by_field, named)
+    unrestricted = _is_unrestricted(index, question, found)
     confirmed = of_value if goes_on else set[int]()
     vectors: dict[int, Vector] = {}
     for number in _plausible(index, question, found, confirmed, unrestricted):
@@ -84,12 +81,12 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector.append(_NOT_ASKED)
             else:
                 alone = kinds & PLAIN_KINDS <= candidate.main_kinds
-                vector += _numbers("plain:asked", (1.0, 0.0, alone, found.known[number]))
+                vector += _numbers("plain:asked", (1.0, 0.0, alone, number in found.known))
         start = _START[_FAMILY.get(candidate.group, "point")]
-        if summed[number]:
+        if number in summed:
             near = summed[number] / best
-            vector += _in_common(index, found, number, start, near, only=only_one)
-        if number in named:
+            vector += _in_common(index, found, number, start, near, only=len(summed) == 1)
+        if number in found.named:
             vector.append((start + _NAMED, 1.0))
         if number in of_value:
             vector.append((start + _LITERAL, 1.0))
@@ -99,7 +96,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
     names = (
-        found.names or any(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
+        found.names or bool(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
     )
     return Evidence(vectors, refusal, _asking_back(question, best / total, plain), names)
 
@@ -147,13 +144,13 @@ def _plausible(
     `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(found.known) or "extent" in question.kinds
+    may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     return [
         number
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
+        for number, candidate in enumerate(index.candidates)
         if (
-            ((is_known or found.names) and not question.guesses)
+            ((found.names or number in found.known) and not question.guesses)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
             or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
@@ -163,21 +160,18 @@ def _plausible(
     ]
 
 
-def _is_unrestricted(
-    index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
-) -> bool:
+def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     """Return whether "no restriction" may be the right answer.
 
     That is so if no condition is related to the question, or if the question names a dropped condition.
     """
-    if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
+    if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
-    free = max(
-        (sum(by_field[i]) for i, one in enumerate(index.candidates) if one.clause == "filter"), default=0
-    )
-    return free > max(sum(by_field[i]) for i in index.restricting)
+    weights = {number: sum(shares) for number, shares in found.by_field.items()}
+    free = (weight for number, weight in weights.items() if index.candidates[number].clause == "filter")
+    return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
