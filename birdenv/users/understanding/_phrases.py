@@ -12,7 +12,7 @@ remove the term's words first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -21,9 +21,8 @@ from typing import Final
 _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
-_ANY: Final = "*"
-_NUMERIC: Final = "0"
-_BEGINNING = re.compile(rf"\b(?:(\d)|\w{{1,{_LETTERS}}})")
+_ANY, _NUMERIC = "", "0"
+_BEGINNING = re.compile(rf"^|\b(?:(\d)|\w{{1,{_LETTERS}}})")
 _FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -65,11 +64,7 @@ _MEANT = re.compile(r"([A-Z]+) = (.+)")
 
 def any_of(phrases: str) -> re.Pattern[str]:
     """Return a compiled pattern that matches any of the phrases."""
-    return _any_of(split_phrases(phrases))
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+    return re.compile(rf"\b(?:{'|'.join(split_phrases(phrases))})\b")
 
 
 class Phrases:
@@ -82,43 +77,42 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-        self._patterns: dict[str, tuple[re.Pattern[str], Sequence[tuple[str, re.Pattern[str]]]]] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._marks = {f"_{number}": name for number, name in enumerate(groups)}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with ("*" for any letters), and then by group."""
+        """Return the phrases by the letters that they begin with (empty for any letters), and then by mark."""
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
-        for name, phrases in self.groups.items():
-            for phrase in split_phrases(phrases):
+        for mark, name in self._marks.items():
+            for phrase in split_phrases(self.groups[name]):
                 for letters in beginnings(phrase):
-                    begun.setdefault(letters, {}).setdefault(name, []).append(phrase)
+                    found = phrase if letters or phrase.startswith("^") else rf".*?\b(?:{phrase})"
+                    begun.setdefault(letters, {}).setdefault(mark, []).append(found)
         return begun
 
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups with a phrase that occurs in the text."""
-        patterns, begun = self._patterns, self._begun
-        any_group, groups = patterns.get(_ANY) or self._compiled(_ANY)
+        patterns, begun, marks = self._patterns, self._begun, self._marks
         found = set[str]()
-        if any_group.search(text):
-            found.update(name for name, pattern in groups if pattern.search(text))
         for beginning in _BEGINNING.finditer(text):
             letters = _NUMERIC if beginning[1] else beginning[0]
             if letters in begun:
-                any_group, groups = patterns.get(letters) or self._compiled(letters)
-                if any_group.match(text, at := beginning.start()):
-                    found.update(name for name, pattern in groups if pattern.match(text, at))
+                pattern = patterns.get(letters) or self._compiled(letters)
+                match = pattern.match(text, beginning.start())
+                if match and match.lastindex:
+                    found.update(marks[mark] for mark, at in match.groupdict().items() if at == "")
         return found
 
-    def _compiled(self, letters: str) -> tuple[re.Pattern[str], Sequence[tuple[str, re.Pattern[str]]]]:
-        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
+    def _compiled(self, letters: str) -> re.Pattern[str]:
+        """Return the pattern for the phrases that begin with these letters, compiled when it is first needed.
 
-        The pattern before them combines all groups, because most words begin no phrase.
+        It looks for each group of phrases in turn, and sets an empty mark where it finds one.
         """
-        begun = self._begun[letters]
-        groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
-        together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
-        compiled = self._patterns[letters] = together, groups
-        return compiled
+        groups = self._begun[letters].items()
+        looks = (rf"(?:(?=(?:{'|'.join(phrases)})\b(?P<{mark}>))|)" for mark, phrases in groups)
+        pattern = self._patterns[letters] = re.compile("".join(looks))
+        return pattern
 
 
 _HEADS = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
@@ -126,12 +120,12 @@ _LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*+{]))|
 
 
 def beginnings(phrase: str) -> set[str]:
-    """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "*" for anything.
+    """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "" for anything.
 
     Only a group of alternatives without a nested group is looked into.
 
     >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
-    (['*'], ['by', 'eac'])
+    ([''], ['by', 'eac'])
     """
     heads = _HEADS.match(phrase)
     if heads is None:
