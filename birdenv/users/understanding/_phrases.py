@@ -2,8 +2,8 @@
 
 Its form, such as a proposal, is found in the same way (`forms.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
-word in the text begins with the same letters as the phrase.
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at words
+that begin with the same letters as the phrase.
 
 A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
 remove the term's words first.
@@ -22,7 +22,6 @@ _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
 _ANY, _NUMERIC = "", "0"
-_BEGINNING = re.compile(rf"^|\b(?:(\d)|\w{{1,{_LETTERS}}})")
 _FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -82,7 +81,7 @@ class Phrases:
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with (empty for any letters), and then by mark."""
+        """Return the phrases by the letters that they begin with ("" for any), and then by mark."""
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for mark, name in self._marks.items():
             for phrase in split_phrases(self.groups[name]):
@@ -92,16 +91,16 @@ class Phrases:
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups with a phrase that occurs in the text."""
+        """Return the names of the groups with a phrase that occurs in the text, which is words only."""
         patterns, begun, marks = self._patterns, self._begun, self._marks
-        found = set[str]()
-        for beginning in _BEGINNING.finditer(text):
-            letters = _NUMERIC if beginning[1] else beginning[0]
+        found, at = set[str](), -1
+        for word in ["", *text.split(" ")]:
+            letters = _NUMERIC if word[:1].isdigit() else word[:_LETTERS]
             if letters in begun:
-                pattern = patterns.get(letters) or self._compiled(letters)
-                match = pattern.match(text, beginning.start())
+                match = (patterns.get(letters) or self._compiled(letters)).match(text, at)
                 if match and match.lastindex:
-                    found.update(marks[mark] for mark, at in match.groupdict().items() if at == "")
+                    found.update(marks[mark] for mark, said in match.groupdict().items() if said == "")
+            at += len(word) + 1
         return found
 
     def _compiled(self, letters: str) -> re.Pattern[str]:
