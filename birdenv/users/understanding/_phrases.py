@@ -2,8 +2,8 @@
 
 Its form, such as a proposal, is found in the same way (`forms.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at words
-that begin with the same letters as the phrase.
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at
+words that begin with the same letters as the phrase.
 
 A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
 remove the term's words first.
