@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -51,8 +51,8 @@ class Index:
         request: the stems in the request.
         named: everyday words that occur in the request and therefore refer to something in this task.
         measures: words for measures that occur in the request.
-        spellings: for each sequence of three letters, the spoken stems that contain it, to interpret misspelt
-            words.
+        spellings: the spoken stems by first letter, with their sequences of three letters, to interpret
+            misspelt words.
         plain_kinds: the kinds of thing that a question about this task can ask for without naming anything.
         mentioned: the kinds of thing that the request mentions.
         facets: for each candidate, the indices of its facets in `FACETS`.
@@ -73,7 +73,7 @@ class Index:
     request: frozenset[str]
     named: frozenset[str]
     measures: frozenset[str]
-    spellings: Mapping[str, tuple[str, ...]]
+    spellings: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
@@ -132,11 +132,10 @@ def index_of(brief: Brief) -> Index:
     unused = frozenset(
         word for word, places in holders.items() if all(is_open[number] for number, _ in places)
     )
-    spellings: dict[str, set[str]] = defaultdict(set)
-    for word in spoken:
+    spellings: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    for word in sorted(spoken):
         if len(word) > 3:
-            for letters in trigrams(word):
-                spellings[letters].add(word)
+            spellings[word[0]].append((word, trigrams(word)))
     terms = tuple(
         round(sum(weight[word] for word in sorted(fields.get("term", ()))), 6) for _, fields in found
     )
@@ -153,7 +152,7 @@ def index_of(brief: Brief) -> Index:
         request=frozenset(stems_in(request)),
         named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
         measures=MEASURE_WORDS.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
-        spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
+        spellings=spellings,
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
@@ -250,14 +251,9 @@ def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
     """Return the word in the index with the same first letter whose spelling is most similar."""
     own = trigrams(word)
-    shared: dict[str, int] = {}
-    for letters in own:
-        for other in index.spellings.get(letters, ()):
-            if other[0] == word[0]:
-                shared[other] = shared.get(other, 0) + 1
-    best, meant = 0.0, ""
-    for other in sorted(shared):
-        alike = 2 * shared[other] / (len(own) + len(other))
-        if alike > best:
-            best, meant = alike, other
-    return [(meant, best)] if best >= _ALIKE else []
+    alike = [
+        (other, 2 * len(own & letters) / (len(own) + len(other)))
+        for other, letters in index.spellings.get(word[0], ())
+    ]
+    best = max(alike, key=itemgetter(1), default=("", 0.0))
+    return [best] if best[1] >= _ALIKE else []
