@@ -70,6 +70,8 @@ class Conversation:
             elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
                 self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
+        if not waiting:
+            return parts
         told_now = [part.choice for part in answered if part.choice is not None and part.choice.tells]
         texts = {part.text for part in answered}
         told = {choice.target for choice in [*told_now, *self.told[-1:]]}

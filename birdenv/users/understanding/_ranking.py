@@ -68,10 +68,9 @@ def evidence(index: Index, question: Question) -> Evidence:
     best = max(summed.values(), default=0.0)
     of_value = called(index.literals, question)
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    unrestricted = _is_unrestricted(index, question, found)
     confirmed = of_value if goes_on else set[int]()
     vectors: dict[int, Vector] = {}
-    for number in _plausible(index, question, found, confirmed, unrestricted):
+    for number in _plausible(index, question, found, confirmed):
         candidate = index.candidates[number]
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.group != "open":
@@ -136,28 +135,27 @@ def _in_common(
         yield start + _NEAR + 2, 1.0
 
 
-def _plausible(
-    index: Index, question: Question, found: Overlap, confirmed: set[int], unrestricted: bool
-) -> list[int]:
-    """Return the indices of the candidates that a question may be about.
+def _plausible(index: Index, question: Question, found: Overlap, confirmed: set[int]) -> Iterator[int]:
+    """Yield the indices of the candidates that a question may be about.
 
     `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
-    return [
-        number
-        for number, candidate in enumerate(index.candidates)
-        if (
-            ((found.names or number in found.known) and not question.guesses)
-            or number in confirmed
-            or not asked_alone.isdisjoint(candidate.main_kinds)
-            or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
+    by_words, by_name = (found.names, found.known) if not question.guesses else (False, set[int]())
+    for number, candidate in enumerate(index.candidates):
+        is_open = candidate.group == "open"
+        is_free = is_open and candidate.clause == "filter"
+        is_near = (
+            by_words or number in by_name or number in confirmed or (is_open and (may_limit or not is_free))
         )
-        and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
-        and not (kinds and _is_of_another_kind(candidate, kinds))
-    ]
+        if (
+            (is_near or not asked_alone.isdisjoint(candidate.main_kinds))
+            and not (kinds and _is_of_another_kind(candidate, kinds))
+            and not (is_free and not _is_unrestricted(index, question, found))
+        ):
+            yield number
 
 
 def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
