@@ -1,6 +1,6 @@
 """Read what a question claims: amounts and their bounds, and whether something is in or out.
 
-The phrases are in `understanding/follow_ups.txt`.
+The phrases are in `understanding/follow_ups.txt` and `forms.txt`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from decimal import Decimal
 from functools import lru_cache
 
 from birdenv.users._facts import Value
-from birdenv.users.understanding._phrases import Phrases, any_of, read_phrases
+from birdenv.users.understanding._phrases import FORMS, Phrases, any_of, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
-_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt") | FORMS
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
@@ -37,7 +37,7 @@ def without_courtesy(text: str) -> str:
 
 
 def says(text: str, *groups: str) -> frozenset[str]:
-    """Return the groups in `follow_ups.txt`, or those of the given ones, with a phrase in a cleaned text."""
+    """Return all groups of phrases that a cleaned text has, or those of the given ones."""
     spaced = " ".join(words(text))
     if not groups:
         return frozenset(_ALL.found_in(spaced))
@@ -49,7 +49,7 @@ class Claims:
     """What a question claims.
 
     Attributes:
-        said: the groups in `follow_ups.txt` that have a phrase in the question.
+        said: the groups of phrases that the question has.
         amounts: the numbers, dates and times, each with True if it is a percentage.
         spaced: the stems of all words, with a single space before and after each.
         after: the stems after the last amount, as in "so 3 days are late?".

@@ -40,6 +40,7 @@ class Facts:
 
     Attributes:
         ranges: the ends of each range that a condition on an amount allows.
+        bounded: the columns and formulas that these conditions compare, in lower case.
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
@@ -57,6 +58,7 @@ class Facts:
     """
 
     ranges: Sequence[Ends] = ()
+    bounded: frozenset[str] = frozenset()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
@@ -94,6 +96,7 @@ def facts_of(sql: str) -> Facts:
     literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
     return Facts(
         tuple(ends for ends, _ in ranges),
+        frozenset(side for _, side in ranges),
         frozenset(value for value in literals if value is not None),
         tuple(_values(tree)),
         _beside(body),
@@ -154,7 +157,8 @@ def _ranges(tree: Node) -> Iterator[tuple[Ends, str]]:
             pairs = [(SIGN_OF[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
-            yield ends, node.this.sql()
+            side = node.this.unnest()
+            yield ends, (side.name if kind_of(side) == "Column" else side.sql()).lower()
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:

@@ -18,9 +18,9 @@ from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidate_words import subject_stems
+from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._phrases import asks_for_output
+from birdenv.users.understanding._phrases import FORMS, asks_for_output
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
@@ -36,12 +36,12 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     *before, last = _SENTENCE.findall(asked.text) or [""]
     if before and says(before[0], "enquiry") and says(last, "proposal"):
         asked = take_apart(last)  # "How is it computed? Is it the cost divided by the price?"
-    said = says(asked.text, "proposal", "choice", "enquiry")
+    said = asked.said.found & FORMS.keys()
     _, colon, rest = asked.text.rpartition(": ")
     if colon and says(rest, "enquiry"):
         return ""  # "May I ask one thing: how late is late?"
     if "choice" in said or not (asked.confirms or "proposal" in said or " = " in asked.text):
-        return "" if said == {"enquiry"} else _judged(asked, choice, brief, is_proposal=False)
+        return "" if said - {"bound"} == {"enquiry"} else _judged(asked, choice, brief, is_proposal=False)
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
@@ -55,7 +55,7 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    return "" if says(asked.text, "enquiry") else _judged(asked, told, brief, is_proposal=False)
+    return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, is_proposal=False)
 
 
 def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool) -> str:
@@ -71,7 +71,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     term = terms - GENERIC_STEMS
     rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
     claims = claims_of(asked.text, months=stem("month") in own)
-    claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - subject_stems(brief))
+    claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - index_of(brief).subjects)
     said, keeps = claims.said, claims.keeps
     if not (is_proposal or said or claims.amounts):
         return ""
@@ -89,13 +89,13 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
     elif keeps is None and facts.ranges and claims.after & term - own:
         keeps = True  # "so 3 days is late?"
-    if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
+    if is_proposal and keeps is None and is_same_formula(asked.text, text, term | index_of(brief).subjects):
         return "Yes"
     is_plain = rest <= PART_STEMS | own
     found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
     if not found and _in_one_unit(claims, facts, own):
         found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
-    known = term | subject_stems(brief) | _OTHERS
+    known = term | index_of(brief).subjects | _OTHERS
     if not found and facts.beside.isdisjoint(rest):
         found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
     return found
@@ -117,7 +117,7 @@ def _other_subject(
         facts: the facts in the point's SQL.
         own: the stems of the point's words that are not in its term.
     """
-    tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
+    tables, kept = index_of(brief).subjects, stems_of(" ".join(name for name, _ in facts.values))
     known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
     names = facts.names | own.intersection(asked.content)
     columns = (name for name in known if not (name <= tables or name - TIMES <= tables & facts.names))

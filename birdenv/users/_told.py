@@ -12,7 +12,7 @@ from itertools import chain
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import says
-from birdenv.users._facts import SIGN_OF, body_of, facts_of, operands, stems_of
+from birdenv.users._facts import body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
 from birdenv.users.sql_in_words._words import kind_of, node_class
@@ -101,24 +101,19 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     If several points compare the figure, the first annotated one counts. If no point compares it, the result
     is the choice itself.
     """
-    if len(choice.granted()) != 1 or not says(asked.text, "bound"):
+    if len(choice.granted()) != 1 or "bound" not in asked.said.found:
         return choice
     tree = parse_fragment(*choice.granted())
     own = {choice.target.lower()}
     if tree is not None:
         own |= {_alias(*choice.granted()) or "", body_of(tree).sql().lower()}
-    found = [one for one in index_of(brief).candidates if not own.isdisjoint(_bounded(one))]
+    found = [
+        one
+        for one in index_of(brief).candidates
+        if len(one.sql) == 1 and not own.isdisjoint(facts_of(*one.sql).bounded)
+    ]
     labelled = [one for one in found if one.items] or found
     return choice_of(labelled[0]) if labelled else choice
-
-
-def _bounded(candidate: Candidate) -> set[str]:
-    """Return the columns and formulas that a candidate's SQL compares with an amount."""
-    if len(candidate.sql) != 1 or not facts_of(*candidate.sql).ranges:
-        return set()
-    tree: Node = parse_fragment(*candidate.sql)
-    sides = [node.this.unnest() for node in tree.find_all(*map(node_class, SIGN_OF))]
-    return {(side.name if kind_of(side) == "Column" else side.sql()).lower() for side in sides}
 
 
 def _alias(sql: str) -> str | None:

@@ -164,20 +164,14 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
     """Return the possible replies to a question, or None if none of them is right."""
     index = index_of(row.brief)
     found, tokens = evidence(index, asked), tokens_of(index, asked, known)
-    *speaking, of_refusal, of_asking = found.vectors
     examples = [
-        _Example(
-            speaking[number],
-            index.facets[number],
-            is_right(row, candidate),
-        )
-        for number, candidate in enumerate(index.candidates)
-        if found.allowed[number]
+        _Example(vector, index.facets[number], is_right(row, index.candidates[number]))
+        for number, vector in found.vectors.items()
     ]
     lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
     if lost and row.kind == "kind":
         return None
     weight = _LOST_WEIGHT if lost and row.kind == "unlabelled" else 1.0
-    examples.append(_Example(of_refusal, (REFUSE,), row.kind == "refuse"))
-    examples.append(_Example(of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
+    examples.append(_Example(found.refusal, (REFUSE,), row.kind == "refuse"))
+    examples.append(_Example(found.asking_back, (ASK_BACK,), row.kind == "ask_back" or lost))
     return _Asked(word_runs(tokens), examples, weight)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
-from birdenv.users.understanding._candidate_words import stems_in
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
@@ -53,6 +53,7 @@ class Index:
         mentioned: the kinds of thing that the request mentions.
         facets: for each candidate, the indices of its facets in `FACETS`.
         restricting: the indices of the candidates that restrict which rows count.
+        subjects: the stems of the words for what the request lists (see `subject_stems`).
     """
 
     candidates: tuple[Candidate, ...]
@@ -69,6 +70,7 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
+    subjects: frozenset[str]
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
@@ -137,6 +139,7 @@ def index_of(brief: Brief) -> Index:
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, one in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
+        subjects=subject_stems(brief),
     )
 
 

@@ -1,7 +1,9 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
-word in the text begins with the same letters as the phrase.
+Its form, such as a proposal, is found in the same way (`forms.txt`).
+
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at
+words that begin with the same letters as the phrase.
 
 A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
 remove the term's words first.
@@ -10,7 +12,7 @@ remove the term's words first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -20,8 +22,7 @@ from birdenv.users.identifiers import read_sections
 _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
-_ANY: Final = "*"
-_BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
+_ANY, _NUMERIC = "", "0"
 _FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -54,11 +55,7 @@ _MEANT = re.compile(r"(?m)^([A-Z]+) = (.+)$")
 
 def any_of(phrases: str) -> re.Pattern[str]:
     """Return a compiled pattern that matches any of the phrases."""
-    return _any_of(split_phrases(phrases))
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+    return re.compile(rf"\b(?:{'|'.join(split_phrases(phrases))})\b")
 
 
 class Phrases:
@@ -71,64 +68,62 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._marks = {f"_{number}": name for number, name in enumerate(groups)}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with ("*" for any letters), and then by group."""
+        """Return the phrases by the letters that they begin with ("" for any), and then by mark."""
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
-        for name, phrases in self.groups.items():
-            for phrase in split_phrases(phrases):
+        for mark, name in self._marks.items():
+            for phrase in split_phrases(self.groups[name]):
                 for letters in beginnings(phrase):
-                    begun.setdefault(letters, {}).setdefault(name, []).append(phrase)
+                    found = phrase if letters or phrase.startswith("^") else rf".*?\b(?:{phrase})"
+                    begun.setdefault(letters, {}).setdefault(mark, []).append(found)
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups with a phrase that occurs in the text."""
-        patterns, begun = self._patterns, self._begun
-        (_, any_group), *groups = patterns.get(_ANY) or self._compiled(_ANY)
-        found = (
-            {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
-        )
-        for beginning in _BEGINNING.finditer(text):
-            letters = beginning[0]
+        """Return the names of the groups with a phrase that occurs in the text, which is words only."""
+        patterns, begun, marks = self._patterns, self._begun, self._marks
+        found, at = set[str](), -1
+        for word in ["", *text.split(" ")]:
+            letters = _NUMERIC if word[:1].isdigit() else word[:_LETTERS]
             if letters in begun:
-                at = beginning.start()
-                (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
-                if any_group.match(text, at):
-                    found.update(name for name, pattern in groups if pattern.match(text, at))
+                match = (patterns.get(letters) or self._compiled(letters)).match(text, at)
+                if match and match.lastindex:
+                    found.update(marks[mark] for mark, said in match.groupdict().items() if said == "")
+            at += len(word) + 1
         return found
 
-    def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
+    def _compiled(self, letters: str) -> re.Pattern[str]:
+        """Return the pattern for the phrases that begin with these letters, compiled when it is first needed.
 
-        The first pattern combines all groups, because most words begin no phrase.
+        It looks for each group of phrases in turn, and sets an empty mark where it finds one.
         """
-        begun = self._begun[letters]
-        groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
-        together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
-        compiled = self._patterns[letters] = [("", together), *groups]
-        return compiled
+        groups = self._begun[letters].items()
+        looks = (rf"(?:(?=(?:{'|'.join(phrases)})\b(?P<{mark}>))|)" for mark, phrases in groups)
+        pattern = self._patterns[letters] = re.compile("".join(looks))
+        return pattern
 
 
-_HEADS = re.compile(r"\^?(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*{]))")
+_HEADS = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
+_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*+{]))|(?:\\d|[0-9])(?![?*{])")
 
 
 def beginnings(phrase: str) -> set[str]:
-    """Return how a phrase can begin: with these three letters, with a shorter word, or with anything ("*").
+    """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "" for anything.
 
     Only a group of alternatives without a nested group is looked into.
 
     >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
-    (['*'], ['by', 'eac'])
+    ([''], ['by', 'eac'])
     """
     heads = _HEADS.match(phrase)
     if heads is None:
         return {_ANY}
     first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
     found = (_LITERAL.match(one) for one in first)
-    return {match[1] or match[2] if match else _ANY for match in found}
+    return {match[1] or match[2] or _NUMERIC if match else _ANY for match in found}
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__ or "", "kinds_asked_for.txt")
@@ -144,7 +139,6 @@ _PHRASES = read_phrases(__package__ or "", "scope.txt")
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
     r"|BETWEEN|LIKE|NULLIF|CHECK|OVER|GROUP_CONCAT|ROW_NUMBER|WITH \w+ AS|ROUND (?:go|give|return|work)\w*)\b"
-    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
@@ -166,7 +160,10 @@ _FAIR_PATTERNS = {
 }
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
-ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
+FORMS = read_phrases(__package__, "forms.txt")
+"""For each form of a question, its phrases."""
+
+ALL_PHRASES = Phrases({**PHRASES, **_PHRASES, **FORMS})
 _KINDS = frozenset(KINDS)
 
 
@@ -203,10 +200,7 @@ def is_never_answered(said: Said) -> bool:
     """
     if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
         return True
-    return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
-
-
-_STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
+    return "structure" in said.found and _speaks_of_names(said)
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
@@ -66,30 +66,27 @@ def take_apart(question: str) -> Question:
     """
     text = written_out(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
-    all_words = words(" ".join(sentences))
-    spaced = f" {' '.join(all_words)} "
-    stems = tuple(map(stem, all_words))
-    telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
-    content = tuple(dict.fromkeys(map(stem, content_words(telling))))
-    of_question = all_words
-    if len(asked) < len(sentences):
+    all_words = tuple(words(" ".join(sentences)))
+    said = Said.of(" ".join(all_words))
+    telling = _WORKED_OUT.sub(" ", said.text).split() if "out" in all_words else all_words
+    kinds, guesses = said.kinds, _is_guess(text)
+    if guesses:
+        kinds = Said.of(" ".join(words(_VALUE.sub(" ", text)))).kinds
+        kinds |= {"limit"} if _ROWS.search(text) else set()
+    elif len(asked) < len(sentences):
         of_question = words(" ".join(asked))
-        if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
-            of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
-    whole = Said.of(spaced.strip())
-    guesses = _is_guess(text)
-    asking = " ".join(words(_VALUE.sub(" ", text)) if guesses else of_question)
-    kinds = (whole if asking == whole.text else Said.of(asking)).kinds
-    if guesses and _ROWS.search(text):
-        kinds |= {"limit"}
+        # "How do you wish them to be handled?" asks for what was said before it.
+        if not GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+            kinds = Said.of(" ".join(of_question)).kinds
+    stems = tuple(map(stem, all_words))
     return Question(
         asked=question,
         text=text,
-        spaced=spaced,
-        words=tuple(spaced.split()),
-        said=whole,
+        spaced=f" {said.text} ",
+        words=all_words,
+        said=said,
         stems=(*stems, _CONFIRMS) if tags else stems,
-        content=content,
+        content=tuple(dict.fromkeys(map(stem, content_words(telling)))),
         kinds=kinds,
         guesses=guesses,
     )
@@ -154,29 +151,27 @@ class Overlap:
     """The words that a question shares with the candidates.
 
     Attributes:
-        by_field: for each candidate, the total weight of the shared words in each field.
-        known: for each candidate, True if the question shares a distinctive word with it or contains its
-            name. Words that are common in all questions are not distinctive.
+        by_field: the total weight of the shared words in each field of a candidate, by the candidate's index.
+        named: the candidates whose names the question contains.
+        known: these candidates, and those with which the question shares a distinctive word. Words that are
+            common in all questions are not distinctive.
         names: True if a distinctive word in the question occurs in the request or in a candidate.
         total: the weight of all words in the question.
         unknown: the weight of the words that no candidate contains.
     """
 
-    by_field: list[Sequence[float]]
-    known: list[bool]
+    by_field: Mapping[int, Sequence[float]]
+    named: Set[int]
+    known: Set[int]
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
 
 
-NOTHING = (0.0,) * len(FIELDS)
-"""The weights by field of a candidate that shares no word with the question."""
-
-
 def overlap(index: Index, question: Question) -> Overlap:
     """Find and weight the words that a question shares with each candidate."""
-    size = len(index.candidates)
-    known = [False] * size
+    named = called(index.names, question)
+    known = set(named)
     shared: dict[int, list[float]] = {}
     names = False
     total = unknown = 0.0
@@ -200,14 +195,11 @@ def overlap(index: Index, question: Question) -> Overlap:
             for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
-                    fields = shared[number] = [*NOTHING]
+                    fields = shared[number] = [0.0] * len(FIELDS)
                 fields[place] += weight
                 if telling:
-                    known[number] = True
-    for number in called(index.names, question):
-        known[number] = True
-    by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown)
+                    known.add(number)
+    return Overlap(shared, named, known, names, total or 1.0, unknown)
 
 
 def called(calls: Calls, question: Question) -> set[int]:

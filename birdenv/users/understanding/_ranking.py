@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidate import GROUPS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import NOTHING, Overlap, Question, called, overlap
+from birdenv.users.understanding._question import Overlap, Question, overlap
 from birdenv.users.understanding._weights import (
     PLACE_OF,
     Weights,
@@ -37,35 +37,34 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The features of a question for each possible reply, and which candidates it may be about.
+    """The features of a question for each possible reply.
 
     Attributes:
-        vectors: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
-            request to rephrase.
-        allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
-            the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
-            for without naming anything, such as sorting or rounding.
+        vectors: the features of an answer about each plausible candidate, by its index. A candidate is
+            plausible if it shares a word with the question, or if the question asks for its kind of thing.
+            The kind alone is enough only for kinds that people ask for without naming anything, such as
+            sorting or rounding.
+        refusal: the features of a refusal.
+        asking_back: the features of a request to rephrase.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
     """
 
-    vectors: list[Vector]
-    allowed: list[bool]
+    vectors: Mapping[int, Vector]
+    refusal: Vector
+    asking_back: Vector
     names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Return the features of every possible reply, and the candidates that the question may be about."""
+    """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
-    summed = [
-        0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
-    ]
-    best = max(summed, default=0.0)
-    named = called(index.names, question)
-    unknown = found.unknown / total
-    vectors = []
-    for number, candidate in enumerate(index.candidates):
+    summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
+    best = max(summed.values(), default=0.0)
+    vectors: dict[int, Vector] = {}
+    for number in _plausible(index, question, found):
+        candidate = index.candidates[number]
         vector: Vector = [(_GROUP[candidate.group], 1.0)]
         if candidate.group != "open":
             vector += [(_SETTLED[kind in candidate.kinds][kind], 1.0) for kind in kinds]
@@ -74,59 +73,49 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector.append(_NOT_ASKED)
             else:
                 alone = kinds & PLAIN_KINDS <= candidate.main_kinds
-                vector += _numbers("plain:asked", (1.0, 0.0, alone, found.known[number]))
-        if summed[number]:
+                vector += _numbers("plain:asked", (1.0, 0.0, alone, number in found.known))
+        if number in summed:
             fields = found.by_field[number]
             covered = fields[0] / (index.term_weight[number] or 1.0)
             shared = (covered, *(value / total for value in fields), summed[number] / best)
             vector += _numbers(f"{_FAMILY.get(candidate.group, 'point')}:covers_term", shared)
-        vectors.append(vector)
+        vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
-    vectors.append(_refusal(question, unknown, best / total, plain))
-    vectors.append(_asking_back(question, best / total, plain))
-    unrestricted = _is_unrestricted(index, question, found.by_field, named)
-    allowed = _allowed(index, question, found, unrestricted)
-    names = found.names or any(found.known) or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, allowed, names)
+    refusal = _refusal(question, found.unknown / total, best / total, plain)
+    names = found.names or bool(found.known) or not CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(vectors, refusal, _asking_back(question, best / total, plain), names)
 
 
-def _allowed(
-    index: Index,
-    question: Question,
-    found: Overlap,
-    unrestricted: bool,
-) -> list[bool]:
-    """Return, for each candidate, whether a question may be about it."""
+def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int]:
+    """Yield the indices of the candidates that a question may be about."""
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(found.known) or "extent" in question.kinds
+    may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
-    return [
-        (
-            ((is_known or found.names) and not question.guesses)
-            or not asked_alone.isdisjoint(candidate.main_kinds)
-            or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
-        )
-        and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
-        and not (kinds and _is_of_another_kind(candidate, kinds))
-        for candidate, is_known in zip(index.candidates, found.known, strict=True)
-    ]
+    by_words, by_name = (found.names, found.known) if not question.guesses else (False, set[int]())
+    for number, candidate in enumerate(index.candidates):
+        is_open = candidate.group == "open"
+        is_free = is_open and candidate.clause == "filter"
+        is_near = by_words or number in by_name or (is_open and (may_limit or not is_free))
+        if (
+            (is_near or not asked_alone.isdisjoint(candidate.main_kinds))
+            and not (kinds and _is_of_another_kind(candidate, kinds))
+            and not (is_free and not _is_unrestricted(index, question, found))
+        ):
+            yield number
 
 
-def _is_unrestricted(
-    index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
-) -> bool:
+def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     """Return whether "no restriction" may be the right answer.
 
     That is so if no condition is related to the question, or if the question names a dropped condition.
     """
-    if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
+    if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
-    free = max(
-        (sum(by_field[i]) for i, one in enumerate(index.candidates) if one.clause == "filter"), default=0
-    )
-    return free > max(sum(by_field[i]) for i in index.restricting)
+    weights = {number: sum(shares) for number, shares in found.by_field.items()}
+    free = (weight for number, weight in weights.items() if index.candidates[number].clause == "filter")
+    return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
@@ -183,13 +172,16 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     The probabilities are rounded so that they are identical on all machines.
     """
     values = weights.values
-    of_words = facet_scores(index, asked, weights.known, weights.of_runs)
+    said = facet_scores(index, asked, weights, found.vectors)
+    vectors = (*found.vectors.values(), found.refusal, found.asking_back)
     scores = [
-        sum([values[place] * value for place, value in vector], said)
-        for vector, said in zip(found.vectors, of_words, strict=True)
+        sum([values[place] * value for place, value in vector], score)
+        for vector, score in zip(vectors, said, strict=True)
     ]
-    allowed = [*found.allowed, True, True]
-    top = max(score for score, may in zip(scores, allowed, strict=True) if may)
-    odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
+    top = max(scores)
+    odds = [math.exp(score - top) for score in scores]
     whole = sum(odds)
-    return [round(odd / whole, 6) for odd in odds]
+    shares = [0.0] * len(index.candidates)
+    for number, odd in zip(found.vectors, odds, strict=False):
+        shares[number] = round(odd / whole, 6)
+    return [*shares, *(round(odd / whole, 6) for odd in odds[-2:])]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
@@ -123,13 +123,13 @@ _LANES = Struct(f"<{len(FACETS)}i")
 
 
 def facet_scores(
-    index: Index, question: Question, known: Collection[str], weights: RunWeights
+    index: Index, question: Question, weights: Weights, candidates: Iterable[int]
 ) -> list[float]:
-    """Score each candidate, a refusal and a request to rephrase by the word sequences in a question."""
-    runs = word_runs(tokens_of(index, question, known))
+    """Score some candidates, a refusal and a request to rephrase by the word sequences in a question."""
+    runs = word_runs(tokens_of(index, question, weights.known))
     share = scale(len(runs)) / 100
-    said = weights.by_facet(runs)
-    scores = [sum(facets(said)) * share for facets in _facets(index)]
+    said, facets = weights.of_runs.by_facet(runs), _facets(index)
+    scores = [sum(facets[number](said)) * share for number in candidates]
     return [*scores, said[REFUSE] * share, said[ASK_BACK] * share]
 
 
