@@ -13,13 +13,13 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._weights import FEATURES, Weights
+from birdenv.users.understanding._weights import Weights
 from birdenv_baselines.user_questions._examples import Examples, read_examples
 from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped, measure
@@ -97,11 +97,10 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
 
 def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
     """Measure the user without a part, with weights that were fitted with all parts."""
-    values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
-    left = tuple(0.0 if name.startswith(part.features) else value for name, value in values)
+    left = {name: value for name, value in weights.features.items() if not name.startswith(part.features)}
     with taken_away(part):
-        return measure(rows, Weights(left, runs, weights.known))
+        return measure(rows, replace(weights, features=left, runs=runs))
 
 
 @contextmanager

@@ -11,23 +11,9 @@ from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity
 from birdenv.users.segments import Segment
-from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
-
-GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
 Field: TypeAlias = Literal["term", "sql", "notes"]
 FIELDS: tuple[Field, ...] = ("term", "sql", "notes")
-
-FACETS: tuple[str, ...] = (
-    *GROUPS,
-    *KINDS,
-    *(f"{group} {kind}" for group in ("main", "open", "said") for kind in sorted(PLAIN_KINDS)),
-    "refuse",
-    "ask back",
-)
-"""Everything that a run of words can indicate: a group or kind of candidate, a refusal, or asking back."""
-
-_PLACE = {name: place for place, name in enumerate(FACETS)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,13 +53,10 @@ class Candidate:
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 
-def facets_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the indices in `FACETS` of a candidate's group and kinds."""
-    names = [
-        candidate.group,
-        *sorted(candidate.kinds),
-        *(f"main {kind}" for kind in sorted(candidate.main_kinds)),
-    ]
+def facets_of(candidate: Candidate) -> tuple[str, ...]:
+    """Return what a word sequence can indicate about a candidate: its group and its kinds of thing."""
+    main = sorted(candidate.main_kinds)
+    names = [candidate.group, *sorted(candidate.kinds), *(f"main {kind}" for kind in main)]
     if candidate.group in ("open", "said"):
-        names += [f"{candidate.group} {kind}" for kind in sorted(candidate.main_kinds)]
-    return tuple(_PLACE[name] for name in names)
+        names += [f"{candidate.group} {kind}" for kind in main]
+    return tuple(names)

@@ -51,7 +51,7 @@ class Index:
             such as 2024 counts as the word "year".
         plain_kinds: the kinds of thing that a question about this task can ask for without naming anything.
         mentioned: the kinds of thing that the request mentions.
-        facets: for each candidate, the indices of its facets in `FACETS`.
+        facets: for each candidate, its facets (see `facets_of`).
         restricting: the indices of the candidates that restrict which rows count.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
     """
@@ -68,7 +68,7 @@ class Index:
     named: frozenset[str]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
-    facets: tuple[tuple[int, ...], ...]
+    facets: tuple[tuple[str, ...], ...]
     restricting: tuple[int, ...]
     subjects: frozenset[str]
 

@@ -9,29 +9,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
 
-from birdenv.users.understanding._candidate import GROUPS, Candidate
+from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Overlap, Question, overlap
-from birdenv.users.understanding._weights import (
-    PLACE_OF,
-    Weights,
-    facet_scores,
-)
+from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
-Vector: TypeAlias = list[tuple[int, float]]
-"""A sparse feature vector: pairs of a feature's index and its value, which is not zero."""
+Features: TypeAlias = dict[str, float]
+"""The features of a possible reply, by name. The others are zero."""
 
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
-_GROUP = {group: PLACE_OF[f"group:{group}"] for group in GROUPS}
-_SETTLED = [{kind: PLACE_OF[f"asked_{how}_settled:{kind}"] for kind in KINDS} for how in ("not", "and")]
-_NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
+"""The family of a candidate's features for words, by its group; otherwise "point"."""
+
+_SETTLED = [{kind: f"asked_{how}_settled:{kind}" for kind in KINDS} for how in ("not", "and")]
+
+REFUSE, ASK_BACK = ("refuse",), ("ask back",)
+"""The facets of a refusal and of a request to rephrase."""
+
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
 
@@ -50,9 +50,9 @@ class Evidence:
             as sorting or grouping.
     """
 
-    vectors: Mapping[int, Vector]
-    refusal: Vector
-    asking_back: Vector
+    vectors: Mapping[int, Features]
+    refusal: Features
+    asking_back: Features
     names: bool
 
 
@@ -62,23 +62,26 @@ def evidence(index: Index, question: Question) -> Evidence:
     total, kinds = found.total, question.kinds
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
-    vectors: dict[int, Vector] = {}
+    vectors: dict[int, Features] = {}
     for number in _plausible(index, question, found):
         candidate = index.candidates[number]
-        vector: Vector = [(_GROUP[candidate.group], 1.0)]
+        vector = {f"group:{candidate.group}": 1.0}
         if candidate.group != "open":
-            vector += [(_SETTLED[kind in candidate.kinds][kind], 1.0) for kind in kinds]
+            for kind in kinds:
+                vector[_SETTLED[kind in candidate.kinds][kind]] = 1.0
         if candidate.main_kinds:
             if kinds.isdisjoint(candidate.main_kinds):
-                vector.append(_NOT_ASKED)
+                vector["plain:not_asked"] = 1.0
             else:
-                alone = kinds & PLAIN_KINDS <= candidate.main_kinds
-                vector += _numbers("plain:asked", (1.0, 0.0, alone, number in found.known))
+                vector["plain:asked"] = 1.0
+                vector["plain:asked_alone"] = float(kinds & PLAIN_KINDS <= candidate.main_kinds)
+                vector["plain:asked_and_known"] = float(number in found.known)
         if number in summed:
-            fields = found.by_field[number]
-            covered = fields[0] / (index.term_weight[number] or 1.0)
-            shared = (covered, *(value / total for value in fields), summed[number] / best)
-            vector += _numbers(f"{_FAMILY.get(candidate.group, 'point')}:covers_term", shared)
+            family, shared = _FAMILY.get(candidate.group, "point"), found.by_field[number]
+            for field, value in zip(FIELDS, shared, strict=True):
+                vector[f"{family}:{field}"] = value / total
+            vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
+            vector[f"{family}:near_best"] = summed[number] / best
         vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
@@ -130,40 +133,34 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
     return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
-def _numbers(first: str, values: Iterable[float]) -> Vector:
-    return [(place, float(value)) for place, value in enumerate(values, PLACE_OF[first]) if value]
-
-
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 
 
-def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Vector:
+def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Features:
     text = question.text
-    values: Sequence[float] = (
-        1.0,
-        ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None,
-        unknown,
-        not best and not plain,
-        len(question.content) > 8,
-        plain,
-        best,
-        *(name in question.said.found for name in SPEAKS_FOR_REFUSING),
-    )
-    return _numbers("refuse:always", values)
+    return {
+        "refuse:always": 1.0,
+        "refuse:identifier": float("_" in text or "= '" in text) and float(bool(_IDENTIFIER.search(text))),
+        "refuse:unknown": unknown,
+        "refuse:nothing_known": float(not best and not plain),
+        "refuse:long": float(len(question.content) > 8),
+        "refuse:plain_kind": float(plain),
+        "refuse:best": best,
+        **{f"refuse:{name}": float(name in question.said.found) for name in SPEAKS_FOR_REFUSING},
+    }
 
 
-def _asking_back(question: Question, best: float, plain: bool) -> Vector:
+def _asking_back(question: Question, best: float, plain: bool) -> Features:
     telling = any(word not in GENERIC_STEMS for word in question.content)
-    values: Sequence[float] = (
-        1.0,
-        not telling and not plain,
-        not best and not plain,
-        len(question.words) < 6,
-        bool(question.kinds),
-        plain,
-        best,
-    )
-    return _numbers("ask_back:always", values)
+    return {
+        "ask_back:always": 1.0,
+        "ask_back:no_content": float(not telling and not plain),
+        "ask_back:nothing_known": float(not best and not plain),
+        "ask_back:short": float(len(question.words) < 6),
+        "ask_back:some_kind": float(bool(question.kinds)),
+        "ask_back:plain_kind": float(plain),
+        "ask_back:best": best,
+    }
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
@@ -171,12 +168,13 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     The probabilities are rounded so that they are identical on all machines.
     """
-    values = weights.values
-    said = facet_scores(index, asked, weights, found.vectors)
-    vectors = (*found.vectors.values(), found.refusal, found.asking_back)
+    said = weights.by_facet(index, asked)
+    replies = [(vector, index.facets[number]) for number, vector in found.vectors.items()]
+    replies += [(found.refusal, REFUSE), (found.asking_back, ASK_BACK)]
     scores = [
-        sum([values[place] * value for place, value in vector], score)
-        for vector, score in zip(vectors, said, strict=True)
+        sum([weights.features.get(name, 0.0) * value for name, value in vector.items()])
+        + sum([said.get(facet, 0.0) for facet in facets])
+        for vector, facets in replies
     ]
     top = max(scores)
     odds = [math.exp(score - top) for score in scores]

@@ -137,7 +137,7 @@ def test_a_condition_that_the_follow_up_dropped_restricts_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("wich colums?", "which columns?"), ("rows w/o pages", "rows without pages"), ("u mean?", "you mean?")],
+    [("wich columns?", "which columns?"), ("rows w/o pages", "rows without pages"), ("u mean?", "you mean?")],
 )
 def test_slips_and_short_forms_are_read_as_they_are_meant(typed: str, meant: str) -> None:
     assert take_apart(typed).words == take_apart(meant).words
