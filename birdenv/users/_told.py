@@ -7,11 +7,10 @@ that") or by its role ("what do I divide by?", "the score that goes into it").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain
 
 from birdenv.users._brief import Brief
-from birdenv.users._claims import says
 from birdenv.users._facts import body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
@@ -40,15 +39,16 @@ _ROLES = {"divisor": ("Div", -1), "dividend": ("Div", 0), "subtracted": ("Sub", 
 """The operator and the place of an operand with each role."""
 
 
-def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None:
+def part_asked_for(asked: Question, said: Set[str], told: Choice, brief: Brief) -> Choice | None:
     """Return the choice of the part of a told point that a question asks for, or None if it asks for none.
 
-    If another candidate defines the part, the choice is this candidate.
+    If another candidate defines the part, the choice is this candidate. `said` are the groups of phrases in
+    the question.
     """
     if len(told.granted()) != 1:
         return None
-    if not (parts := list(_parts(asked.text, *told.granted()))):
-        found = linked(told, brief) if says(asked.text, "input") else []
+    if not (parts := list(_parts(asked.text, said, *told.granted()))):
+        found = linked(told, brief) if "input" in said else []
         alike = [len(stems_of(f"{one.target} {one.sql[0]}").intersection(asked.content)) for one in found]
         return choice_of(found[alike.index(max(alike))]) if found else None
     sql = parts[0].sql(dialect=fragment_dialect())
@@ -58,9 +58,9 @@ def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None
     return choice_of(defined[0]) if defined else part
 
 
-def _parts(text: str, sql: str) -> Iterator[Node]:
+def _parts(text: str, said: Set[str], sql: str) -> Iterator[Node]:
     """Yield the operand that a question asks for, of the outermost operator that has such operands."""
-    place, roles = _PLACE.search(text), [_ROLES[name] for name in says(text, *_ROLES)]
+    place, roles = _PLACE.search(text), [_ROLES[name] for name in _ROLES if name in said]
     if place:
         families = _FAMILIES.get(place.lastgroup or "") or tuple(chain.from_iterable(_FAMILIES.values()))
         at = ORDINALS.index(place["place"]) if place["place"] else -1
