@@ -14,7 +14,7 @@ from birdenv.users._brief import Brief
 from birdenv.users._facts import body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
-from birdenv.users.sql_in_words._words import kind_of, node_class
+from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
@@ -53,7 +53,7 @@ def part_asked_for(asked: Question, said: Set[str], told: Choice, brief: Brief) 
         return choice_of(found[alike.index(max(alike))]) if found else None
     sql = parts[0].sql(dialect=fragment_dialect())
     part = Choice("unlabelled", told.target, (), (Segment(told.target, PART, sql),))
-    is_name = len(_columns(sql)) == 1 and kind_of(parts[0]) not in ("GT", "GTE", "LT", "LTE")
+    is_name = len(facts_of(sql).columns) == 1 and not facts_of(sql).ranges
     defined = linked(part, brief) if is_name else []
     return choice_of(defined[0]) if defined else part
 
@@ -86,12 +86,12 @@ def is_part(choice: Choice) -> bool:
 def linked(told: Choice, brief: Brief) -> list[Candidate]:
     """Return the candidates that define a name in a told point, or whose SQL is a part of it."""
     own = {bare_text(sql) for sql in told.granted()}
-    names = set[str]().union(*map(_columns, told.granted()))
+    names = set[str]().union(*(facts_of(sql).columns for sql in told.granted()))
     return [
         one
         for one in index_of(brief).candidates
         if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
-        if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
+        if facts_of(one.sql[0]).alias in names or (one.items and has_snippet(told.granted(), one.sql[0]))
     ]
 
 
@@ -103,10 +103,8 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     """
     if len(choice.granted()) != 1 or "bound" not in asked.said.found:
         return choice
-    tree = parse_fragment(*choice.granted())
-    own = {choice.target.lower()}
-    if tree is not None:
-        own |= {_alias(*choice.granted()) or "", body_of(tree).sql().lower()}
+    (sql,) = choice.granted()
+    own = {choice.target.lower(), facts_of(sql).alias, bare_text(sql)}
     found = [
         one
         for one in index_of(brief).candidates
@@ -114,14 +112,3 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     ]
     labelled = [one for one in found if one.items] or found
     return choice_of(labelled[0]) if labelled else choice
-
-
-def _alias(sql: str) -> str | None:
-    tree: Node = parse_fragment(sql)
-    return tree.alias.lower() if kind_of(tree) == "Alias" else None
-
-
-def _columns(sql: str) -> set[str]:
-    tree = parse_fragment(sql)
-    found = body_of(tree).find_all(node_class("Column")) if tree is not None else ()
-    return {node.name.lower() for node in found}
