@@ -142,7 +142,7 @@ class Conversation:
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and rest:
             return choice
-        if part := part_asked_for(asked, told, self.brief):
+        if part := part_asked_for(asked, said, told, self.brief):
             return part
         if one := next((one for one in reversed(self.told) if confirmed(asked, one, self.brief)), None):
             return one
@@ -248,7 +248,7 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    phrases = says(asked.text, "keeps", "drops")
+    phrases = says(asked.text) & {"keeps", "drops"}
     if len(phrases) != 1 or asked.said.found & {"choice", "enquiry"}:
         return ""
     said = set(asked.content) - GENERIC_STEMS
