@@ -91,6 +91,7 @@ def test_any_pattern_is_found_where_the_plain_one_is(patterns: list[str], text: 
         ("(?:isn|as?) x", {"isn", ""}),
         ("b ?tree", {""}),
         ("sorts?", {"sor"}),
+        ("(?:un|dis)connected", {"unc", "dis"}),
         ("(?<!at the )limit", {"lim"}),
         (r"(?:\d+|one) of", {"0", "one"}),
         ("hm+", {""}),

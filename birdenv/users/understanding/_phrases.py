@@ -114,24 +114,28 @@ class Phrases:
         return pattern
 
 
-_HEADS = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*+{]))|(?:\\d|[0-9])(?![?*{])")
+_HEAD_OF = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:(?P<choices>[^()]+)\)(?![?*+{])|(?!\())")
+_AHEAD = r"\(\?[!=](?:[^()]|\([^()]*\))*\)"
+_LITERAL = re.compile(
+    rf"[a-z]{{{_LETTERS}}}(?![?*{{])|[a-z]{{1,2}}(?=(?:{_AHEAD})?(?:\$?$| (?![?*+{{])))"
+    r"|(?P<digit>\\d|[0-9])(?![?*{])"
+)
 
 
 def beginnings(phrase: str) -> set[str]:
     """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "" for anything.
 
-    Only a group of alternatives without a nested group is looked into.
+    Only alternatives without a nested group are looked into.
 
     >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
     ([''], ['by', 'eac'])
     """
-    heads = _HEADS.match(phrase)
-    if heads is None:
+    head = _HEAD_OF.match(phrase)
+    if head is None:
         return {_ANY}
-    first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
-    found = (_LITERAL.match(one) for one in first)
-    return {match[1] or match[2] or _NUMERIC if match else _ANY for match in found}
+    begun = (choice + phrase[head.end() :] for choice in (head["choices"] or "").split("|"))
+    found = map(_LITERAL.match, begun)
+    return {_ANY if match is None else _NUMERIC if match["digit"] else match[0] for match in found}
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
