@@ -13,7 +13,7 @@ from birdenv.users.understanding._phrases import (
     ALL_PHRASES,
     Phrases,
     any_of,
-    beginnings,
+    by_beginning,
     read_phrases,
     split_phrases,
 )
@@ -100,7 +100,7 @@ def test_any_pattern_is_found_where_the_plain_one_is(patterns: list[str], text: 
     ],
 )
 def test_what_a_phrase_begins_with(phrase: str, begins: set[str]) -> None:
-    assert beginnings(split_phrases(phrase)[0]) == begins
+    assert {letters for letters, _ in by_beginning(split_phrases(phrase)[0])} == begins
 
 
 def test_groups_of_phrases_are_read_from_a_file() -> None:
