@@ -1,5 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
+`_claims` reads the question and `_facts` the SQL, and both are compared here. `_clauses` judges proposals of
+names in a clause, and `_formulas` those of a formula.
+
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
 

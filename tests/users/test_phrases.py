@@ -76,6 +76,13 @@ PIECES = st.recursive(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"), [("do untimed trips count", "null"), ("from what o clock on", "period")]
+)
+def test_the_letters_after_a_first_choice_belong_to_the_beginning(text: str, kind: str) -> None:
+    assert kind in ALL_PHRASES.found_in(text)
+
+
 @given(st.lists(PIECES, min_size=1, max_size=4), st.lists(st.text("abcd1_", max_size=4), max_size=5))
 def test_any_pattern_is_found_where_the_plain_one_is(patterns: list[str], text: list[str]) -> None:
     phrases = " | ".join(patterns)
