@@ -28,6 +28,8 @@ _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
 
+_TELLING_NOTHING = GENERIC_STEMS | _OF_KEYS
+
 TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 
 
@@ -55,27 +57,21 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     return "No" if clause == "limit" and "no limit" in said else None
 
 
-def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
-    """Return the stems of each name in the schema, except names that the request or an annotated term has."""
-    known = _known(brief.identifiers, brief.notes)
-    if not choice.items:
-        return known
-    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)]))
-    return frozenset(name for name in known if not name <= given)
+def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
+    """Return the stems of each telling name in the schema.
+
+    For an annotated point, names that the request or its term has are left out.
+    """
+    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)] if choice.items else []))
+    names = schema_names(brief.identifiers, brief.notes)
+    return {name for name in names if not (name <= _TELLING_NOTHING or name <= given)}
 
 
 @lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
+def schema_names(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
+    """Return the stems of the words in each name in the schema."""
     names = Names(identifiers, notes)
-    found = {stems_of(names.words(name)) for name in identifiers}
-    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
-
-
-@lru_cache(maxsize=64)
-def schema_stems(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[str]:
-    """Return the stems of the words in all names in the schema."""
-    names = Names(identifiers, notes)
-    return frozenset().union(*(stems_of(names.words(name)) for name in identifiers))
+    return frozenset(stems_of(names.words(name)) for name in identifiers)
 
 
 def is_foreign(text: str, own: frozenset[str], known: Set[frozenset[str]]) -> bool:

@@ -1,5 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
+`_claims` reads the question and `_facts` the SQL, and both are compared here. `_clauses` judges proposals of
+names in a clause, and `_formulas` those of a formula.
+
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
 
@@ -12,7 +15,7 @@ from typing import Any
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
-from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_stems
+from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
@@ -89,7 +92,7 @@ class _Proposal:
         term: the stems of the annotated term.
         rest: the telling stems in the question, without numbers.
         subjects: the stems of the words for what the request lists.
-        schema: the stems of all names in the schema.
+        schema: the stems of each name in the schema.
         after: the telling stems after the amount in the question, without units and subjects.
         keeps: whether something is in, or None if this is not proposed. "So 3 days is late?" proposes it.
         is_plain: True if the question has no telling words but those of the SQL.
@@ -105,7 +108,7 @@ class _Proposal:
         self.term = stems_of(" ".join(item.term for item in choice.items))
         self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
         self.subjects = index_of(brief).subjects
-        self.schema = schema_stems(brief.identifiers, brief.notes)
+        self.schema = schema_names(brief.identifiers, brief.notes)
         self.after = self.claims.after & self.rest - _OF_AMOUNTS - self.subjects
         self.keeps = self.claims.keeps
         if self.keeps is None and "choice" not in self.claims.said:
@@ -129,7 +132,7 @@ class _Proposal:
         is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
         if facts.keeps_missing is None and not is_filled:
             return None
-        others = empty - self.own - self.term - (GENERIC_STEMS - self.schema)
+        others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
         if "not out" in said or not others | facts.unfilled.intersection(self.asked.content) <= _OF_GAPS:
             return ""
         if facts.keeps_missing is None:
@@ -169,10 +172,10 @@ class _Proposal:
 
     def of_reversal(self) -> str | None:
         """Leave a proposal open that a word may reverse, or that counts something else."""
-        said = self.claims.said
+        said, noun = self.claims.said, self.claims.noun
         # Of "are 9 docks too large?", "too large" sounds like leaving something out.
         is_twofold = "out" in said and any("out" in says(item.term) for item in self.choice.items)
-        is_counted = self.claims.noun in self.rest & self.schema - self.own - _OF_AMOUNTS
+        is_counted = noun in self.rest - self.own - _OF_AMOUNTS and any(noun in name for name in self.schema)
         return "" if said & {"turned", "valued"} or is_twofold or is_counted else None
 
     def of_formula(self) -> str:
@@ -299,9 +302,8 @@ def _includes(ends: Ends, value: Value, sign: str = "") -> bool | None:
 
 def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     """Judge a proposal of amounts, or of a bound, as what a point means."""
-    for value in values:
-        if _shape(value) not in map(_shape, facts.amounts):
-            return ""
+    if not {*map(_shape, values)} <= {*map(_shape, facts.amounts)}:
+        return ""
     ends = [end for ends in facts.ranges for end in ends]
     if sign and not ends:
         return ""

@@ -12,7 +12,7 @@ remove the term's words first.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -74,11 +74,11 @@ class Phrases:
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """Return the phrases by the letters that they begin with ("" for any), and then by mark."""
-        begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
+        begun: dict[str, dict[str, list[str]]] = {}
         for mark, name in self._marks.items():
             for phrase in split_phrases(self.groups[name]):
-                for letters in beginnings(phrase):
-                    found = phrase if letters or phrase.startswith("^") else rf".*?\b(?:{phrase})"
+                for letters, form in by_beginning(phrase):
+                    found = form if letters or form.startswith("^") else rf".*?\b(?:{form})"
                     begun.setdefault(letters, {}).setdefault(mark, []).append(found)
         return begun
 
@@ -106,24 +106,32 @@ class Phrases:
         return pattern
 
 
-_HEADS = re.compile(r"\^?(?:\(\?<![^()]*\))*(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*+{]))|(?:\\d|[0-9])(?![?*{])")
+_HEAD_OF = re.compile(r"(\^?(?:\(\?<![^()]*\))*)(?:\(\?:(?P<choices>[^()]+)\)(?![?*+{])|(?!\())")
+_AHEAD = r"\(\?[!=](?:[^()]|\([^()]*\))*\)"
+_LITERAL = re.compile(
+    rf"[a-z]{{{_LETTERS}}}(?![?*{{])|[a-z]{{1,2}}(?=(?:{_AHEAD})?(?:\$?$| (?![?*+{{])))"
+    r"|(?P<digit>\\d|[0-9])(?![?*{])"
+)
 
 
-def beginnings(phrase: str) -> set[str]:
-    """Return how a phrase can begin: three letters, a shorter word, "0" for any digit, or "" for anything.
+def by_beginning(phrase: str) -> Iterator[tuple[str, str]]:
+    """Yield the choices that a phrase begins with, each as a phrase, with the letters that it begins with.
 
-    Only a group of alternatives without a nested group is looked into.
+    The letters are three, those of a shorter word, "0" for any digit, or empty for anything. Only choices
+    without a nested group are taken apart.
 
-    >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
-    ([''], ['by', 'eac'])
+    >>> list(by_beginning("(?:by|each) type")), list(by_beginning("(?:by|sort(?:ed)? by) type"))
+    ([('by', 'by type'), ('eac', 'each type')], [('', '(?:by|sort(?:ed)? by) type')])
     """
-    heads = _HEADS.match(phrase)
-    if heads is None:
-        return {_ANY}
-    first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
-    found = (_LITERAL.match(one) for one in first)
-    return {match[1] or match[2] or _NUMERIC if match else _ANY for match in found}
+    head = _HEAD_OF.match(phrase)
+    if head is None:
+        yield _ANY, phrase
+        return
+    for choice in (head["choices"] or "").split("|"):
+        begun = choice + phrase[head.end() :]
+        match = _LITERAL.match(begun)
+        letters = _ANY if match is None else _NUMERIC if match["digit"] else match[0]
+        yield letters, head[1] + begun
 
 
 PHRASES: Final[Mapping[str, str]] = read_phrases(__package__ or "", "kinds_asked_for.txt")
