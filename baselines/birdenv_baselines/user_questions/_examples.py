@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, diags_array
 
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._ranking import ASK_BACK, ASKING_BACK, REFUSE, Features, evidence
+from birdenv.users.understanding._ranking import ASK_BACK, REFUSE, Features, evidence
 from birdenv.users.understanding._weights import scale, tokens_of, word_runs
 from birdenv_baselines.user_questions._questions import Row, is_right
 
@@ -178,5 +178,5 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
         return None
     weight = _LOST_WEIGHT if lost and row.kind == "unlabelled" else 1.0
     examples.append(_Example(found.refusal, REFUSE, row.kind == "refuse"))
-    examples.append(_Example(ASKING_BACK, ASK_BACK, row.kind == "ask_back" or lost))
+    examples.append(_Example(found.asking_back, ASK_BACK, row.kind == "ask_back" or lost))
     return _Asked(word_runs(tokens), examples, weight)

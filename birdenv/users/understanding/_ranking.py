@@ -19,7 +19,7 @@ from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Overlap, Question, overlap
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import CLAUSE_STEMS
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
 Features: TypeAlias = dict[str, float]
 """The features of a possible reply, by name. The others are zero."""
@@ -31,9 +31,6 @@ _SETTLED = [{kind: f"asked_{how}_settled:{kind}" for kind in KINDS} for how in (
 
 REFUSE, ASK_BACK = ("refuse",), ("ask back",)
 """The facets of a refusal and of a request to rephrase."""
-
-ASKING_BACK: Features = {"ask_back": 1.0}
-"""The features of a request to rephrase."""
 
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
@@ -48,12 +45,14 @@ class Evidence:
             The kind alone is enough only for kinds that people ask for without naming anything, such as
             sorting or rounding.
         refusal: the features of a refusal.
+        asking_back: the features of a request to rephrase.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
     """
 
     vectors: Mapping[int, Features]
     refusal: Features
+    asking_back: Features
     names: bool
 
 
@@ -87,7 +86,16 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
     names = found.names or bool(found.known) or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(vectors, refusal, names)
+    telling = any(word not in GENERIC_STEMS for word in question.content)
+    asking_back = {
+        "ask_back:always": 1.0,
+        "ask_back:no_content": float(not telling and not plain),
+        "ask_back:short": float(len(question.words) < 6),
+        "ask_back:some_kind": float(bool(kinds)),
+        "ask_back:plain_kind": float(plain),
+        "ask_back:best": best / total,
+    }
+    return Evidence(vectors, refusal, asking_back, names)
 
 
 def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int]:
@@ -95,13 +103,12 @@ def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
-    by_words, by_name = (found.names, found.known) if not question.guesses else (False, set[int]())
     for number, candidate in enumerate(index.candidates):
         is_open = candidate.group == "open"
         is_free = is_open and candidate.clause == "filter"
-        is_near = by_words or number in by_name or (is_open and (may_limit or not is_free))
+        is_near = found.names or number in found.known or (is_open and (may_limit or not is_free))
         if (
-            (is_near or not asked_alone.isdisjoint(candidate.main_kinds))
+            ((is_near and not question.guesses) or not asked_alone.isdisjoint(candidate.main_kinds))
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
@@ -158,7 +165,7 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     """
     said = weights.by_facet(index, asked)
     replies = [(vector, index.facets[number]) for number, vector in found.vectors.items()]
-    replies += [(found.refusal, REFUSE), (ASKING_BACK, ASK_BACK)]
+    replies += [(found.refusal, REFUSE), (found.asking_back, ASK_BACK)]
     scores = [
         sum([weights.features.get(name, 0.0) * value for name, value in vector.items()])
         + sum([said.get(facet, 0.0) for facet in facets])
