@@ -191,7 +191,8 @@ def _left_open(brief: Brief) -> Iterable[Described]:
     kinds_of_points = [settled_kinds(item) for item in brief.ambiguities if item.kind == "non_critical"]
     settled = set[str]().union(*kinds_of_points, *(clause_kinds(item.snippet) for item in brief.ambiguities))
     settled |= {part.clause for part in parts}
-    settled |= {kind for kind, said in _SETTLED.items() if said.search(gold)}
+    written = " ".join([gold, *(item.snippet.lower() for item in brief.ambiguities)])
+    settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:
