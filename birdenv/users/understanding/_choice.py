@@ -149,7 +149,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
 
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
     `doubtful` question mentions something that a user never reveals. It is refused unless it is almost surely
-    about one of the candidates. Another question is refused only if a refusal is almost certain; otherwise the
+    about one of the candidates. Another question is refused only if a refusal is very probable; otherwise the
     probabilities are those of the other replies. That nothing is left to decide must be probable by itself.
     """
     found = evidence(index, asked)
@@ -203,7 +203,7 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 _MAY_BE_REFUSED = 0.35
 """A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
-_SURELY_REFUSED = 0.9
+_SURELY_REFUSED = 0.8
 """The minimum probability of a refusal if no phrase asks for a secret. Below it, no refusal is considered."""
 
 

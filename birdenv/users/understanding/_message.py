@@ -61,7 +61,9 @@ def pieces_of(message: str) -> list[Piece]:
     return found if len(found) > 1 else [Piece(message)]
 
 
-_SEVERAL = re.compile(r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, the [^,]*, (?:and )?the ")
+_SEVERAL = re.compile(
+    r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, the [^,]*, (?:and )?the "
+)
 """Occurs in a message that may have several sentences or list items."""
 
 _LABEL = r"(?P<label>\d{1,3}|[a-z]|[ivx]{2,5})"
