@@ -151,7 +151,8 @@ def _series(message: str) -> list[Piece]:
 
 
 _WANTS = re.compile(
-    r"(?i)[^.?!]{0,80}\b(?:clarify|confirm|specify|define|describe|explain|give me|tell me|know)(?: about)? (?=the |your )"
+    r"(?i)[^.?!]{0,80}\b(?:clarify|confirm|specify|define|describe|explain|give me|tell me|know)(?: about)? "
+    r"(?=the |your )"
 )
 """Comes before a series of things to explain."""
 
