@@ -14,7 +14,7 @@ from typing import Any, Literal
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_stems
-from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
+from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of, values_beside
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -73,7 +73,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     claims = claims_of(asked.text, months=stem("month") in own)
     claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - subject_stems(brief))
     said, keeps = claims.said, claims.keeps
-    if not (is_proposal or said or claims.amounts):
+    if not (is_proposal or said or claims.amounts) or ("stays" in said and brief.changes_rows):
         return ""
     schema = schema_stems(brief.identifiers, brief.notes)
     if "missing" in said and (found := _of_missing(asked, claims, facts, own | terms, schema)) is not None:
@@ -97,7 +97,10 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
         found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
     known = term | subject_stems(brief) | _OTHERS
     if not found and facts.beside.isdisjoint(rest):
-        found = _of_values(claims, facts, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
+        others = values_beside(sql, brief.notes.columns)
+        found = _of_values(
+            claims, facts, others, keeps, is_proposal=is_proposal, is_all=rest <= own | known
+        )
     return found
 
 
@@ -281,16 +284,30 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     return "" if sign and any(one != sign for one in near) else "No"  # "more than 39" may be "at least 40"
 
 
-def _of_values(claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal: bool, is_all: bool) -> str:
-    """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
+def _of_values(
+    claims: Claims,
+    facts: Facts,
+    others: frozenset[str],
+    keeps: bool | None,
+    *,
+    is_proposal: bool,
+    is_all: bool,
+) -> str:
+    """Judge a proposal about texts: whether those that it mentions are in, or all that are.
+
+    The `others` are texts that the same column may have, and that are out.
+    """
     listed = [kept for _, kept in facts.values]
-    named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
+    known = (*facts.values, *((other, False) for other in others))
+    named = [kept for name, kept in known if f" {name} " in claims.spaced]
     is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
     if not listed or is_one_of_several or claims.said & {"both", "contrast"}:
         return ""
     if claims.said >= {"in", "out", "choice"} and named and not any(named):
         return _OUT
     if "only" in claims.said and not facts.ranges and not facts.joins and all(listed):
+        if keeps is False or False in named:
+            return ""  # "not only paid ones?", "just collected, no pending ones?"
         counted = {value for value, _ in claims.amounts} <= {len(listed)}
         is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
         if not counted or (is_whole and not is_all):

@@ -48,7 +48,7 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(brief, part.sql, clause=part.clause)
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
-    if brief.style != "terse" and _changes_rows(brief.gold):
+    if brief.style != "terse" and brief.changes_rows:
         if any(part.clause == "assign" for part in choice.parts):
             sentences.append(_NOTHING_ELSE)
         elif _has_condition(choice, brief):
@@ -58,11 +58,6 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 def _has_condition(choice: Choice, brief: Brief) -> bool:
     return any(in_words(sql, brief).form == "condition" for sql in choice.granted())
-
-
-@lru_cache(maxsize=256)
-def _changes_rows(gold: tuple[str, ...]) -> bool:
-    return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
 
 
 _CLAUSES = {
@@ -110,7 +105,7 @@ def said_again(choice: Choice, brief: Brief) -> str:
     said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
-    return f"{said} {_OTHERS}" if _changes_rows(brief.gold) and _has_condition(choice, brief) else said
+    return f"{said} {_OTHERS}" if brief.changes_rows and _has_condition(choice, brief) else said
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:
