@@ -158,7 +158,7 @@ _WANTS = re.compile(
 
 _COMMA = re.compile(r"[,;] (?:and )?")
 _SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")
-_NAMES = re.compile(r"(?i)(?:the|your|an?) (?:\S+ ?){1,16}$|if |[\"'“‘]")
+_NAMES = re.compile(r"(?i)(?:the|your|an?|if) \w|[\"'“‘]")
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
 _ABBREVIATION = re.compile(r"(?i)\b(e\.g|i\.e|vs|etc|approx)\.")
 
