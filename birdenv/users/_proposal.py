@@ -98,9 +98,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool)
     known = term | subject_stems(brief) | _OTHERS
     if not found and facts.beside.isdisjoint(rest):
         others = values_beside(sql, brief.notes.columns)
-        found = _of_values(
-            claims, facts, others, keeps, is_proposal=is_proposal, is_all=rest <= own | known
-        )
+        found = _of_values(claims, facts, others, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
     return found
 
 

@@ -216,7 +216,7 @@ def test_bounds_and_values_of_the_real_tasks(all_real_briefs: list[tuple[str, Br
         ("library_9", "How do I round?", "so 1 decimal?", "Yes."),
         ("coop_5", "What is really sold?", "Do refunded orders count?", "No."),
         ("coop_5", "What is really sold?", "Just to be sure: pending ones are left out?", "Yes."),
-        ("coop_5", "What is really sold?", "Should I include cancelled ones or exclude them?", "They are left"),
+        ("coop_5", "What is really sold?", "Should I include cancelled ones or leave them out?", "They"),
         ("library_4", "Which branches are central?", "Westside is not central, is it?", "Yes."),
     ],
 )  # fmt: skip
