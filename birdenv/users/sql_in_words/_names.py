@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from birdenv.users._brief import NO_NOTES, BriefNotes
@@ -26,11 +27,13 @@ _LEAST, _MOST = 5, 32  # letters of a name that may be run together
 _MOST_WORDS = 60
 _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once in a name
 _MOST_UNKNOWN = 9  # letters
+_ENDINGS = ("s", "e", "ion", "ions", "ing", "ment")
 _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"(?<!\w)\w*_\w+")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
+_TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
 _KEY = re.compile(r"[^$.\[\]\"]+")
 
 
@@ -55,15 +58,19 @@ class Names(NamedTuple):
             return name.replace("_", " ").strip()
         words, column = split_words(_better_spelt(name, self.identifiers)), name.lower()
         meaning = self.notes.columns.get(column)
-        return words if meaning is None else _as_meant(column, words, meaning, self.notes)
+        if meaning is not None:
+            return _as_meant(column, words, meaning, self.notes)
+        return " ".join(_part_of_alias(part, self.notes) for part in words.split())
 
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
         keys = tuple(_KEY.findall(path))
-        meaning = _entry_meaning(self.notes.columns.get(column.lower(), ""), keys)
-        if not meaning:
+        entries = _entry_meanings(self.notes.columns.get(column.lower(), ""))
+        if keys not in entries:
             return split_words(path)
-        return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self.notes)
+        words = _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), entries[keys], self.notes)
+        is_shared = len({other[:-1] for other in entries if other[-1] == keys[-1]}) > 1
+        return f"{split_words(keys[-2])} {words}" if is_shared else words
 
     def are_columns(self, words: Sequence[str]) -> bool:
         """Return True if at least one of these strings is the everyday name of a column."""
@@ -76,17 +83,41 @@ def _columns_in_words(names: Names) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
+def _part_of_alias(part: str, notes: BriefNotes) -> str:
+    """Return the words for a part of a name that has no meaning: those of a column, an entry or a term."""
+    if part in _real_words(notes) or not notes.columns:
+        return part
+    if meaning := notes.columns.get(part) or _entries(notes).get(part):
+        return _as_meant(part, part, meaning, notes)
+    return _terms(notes).get(part) or _SHORT.get(part) or _fewest(part, (), _vocabulary(notes), 0) or part
+
+
+@lru_cache(maxsize=64)
+def _terms(notes: BriefNotes) -> dict[str, str]:
+    """Return the names of the knowledge entries by their abbreviations, except those with several names."""
+    found: dict[str, set[str]] = {}
+    for name, short in (match.groups() for text in notes.knowledge.values() if (match := _TERM.match(text))):
+        found.setdefault(short.lower(), set()).add(name.lower())
+    return {short: names.pop() for short, names in found.items() if len(names) == 1}
+
+
+@lru_cache(maxsize=4096)
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     """Return the words in a name, or words from its meaning if those in the name are not English."""
     known, words = _real_words(notes), _taken_apart(words, meaning, notes)
     front, link, unit = _as_said(words, meaning).partition(" in ")
     parts = _taken_apart(front, meaning, notes).split()
-    said = " ".join(_part_as_meant(part, meaning, known) for part in parts) + link + unit
-    full = _FULL_NAME.match(meaning)
-    if all(word in known or not word.isalpha() for word in (words if full else said).split()):
-        return said
+    said = " ".join(_part_as_meant(part, meaning, known) for part in parts)
+    full = _FULL_NAME.search(meaning)
+    is_clear = all(word in known or not word.isalpha() for word in (words if full and full[1] else said).split())
+    if is_clear or meaning.startswith("{"):
+        return said + link + unit
+    if full and full[2]:
+        return _as_said(split_words(full[2]), meaning)
     phrase = full[1].lower() if full else _noun_phrase(name, meaning)
-    return f"{phrase}{link}{unit}" if phrase and unit[:7] not in phrase else phrase or said
+    if not phrase and said.rpartition(" ")[2] not in known - {"reference", "registry", "key"}:
+        phrase = f"{singular(split_words(reference[1]))} reference" if (reference := _REFERENCE.search(meaning)) else ""
+    return (phrase or said) + f"{link}{unit}" * (unit[:7].lower() not in phrase or not unit)
 
 
 def _taken_apart(words: str, meaning: str, notes: BriefNotes) -> str:
@@ -98,12 +129,15 @@ def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
     """Return the word in a meaning that a part of a name abbreviates, or the part if this is unclear."""
     if part in known or part.upper() in re.findall(r"\b[A-Z]+(?![a-z])", meaning):
         return part
-    begun = [word for word in _own_words(meaning) if word.startswith(part) and word in known]
-    begun = [word for word in begun if not _NO_PHRASE.search(word)]
+    own = [word for word in _own_words(meaning) if word in known and not _NO_PHRASE.search(word)]
+    begun = [word for word in own if word.startswith(part)]
     if len(set(map(singular, begun))) == 1:
         single = singular(begun[0])
         return single if single in known or single == part else begun[0]
-    return (is_identifier(part) and unmashed(part, meaning)) or _SHORT.get(part, part)
+    short = [word for word in own if len(part) > 2 and word[-3:] != "ing" and _is_short_for(part, word)]
+    if split := is_identifier(part) and unmashed(part, meaning):
+        return split
+    return _SHORT.get(part) or (short[0] if len(short) == 1 else part)
 
 
 def _own_words(meaning: str) -> tuple[str, ...]:
@@ -203,24 +237,28 @@ def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[
     if is_long and piece in whole:
         return piece
     begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
+    if is_long and any(piece[len(commonprefix((piece, word))) :] in _ENDINGS for word in own if word[:6] in piece):
+        return piece
     return next(begun, short if is_long else "")
 
 
-_FULL_NAME = re.compile(r"Full name: '([^'(]{3,60}?)\s*(?:\([^')]*\))?'")
+_FULL_NAME = re.compile(r"Full name: '([^'(]{3,60}?)\s*(?:\([^')]*\))?'|\(was '(\w+)'\)")
 _LEAD = re.compile(
     r"(?ix) (?:an?\s)? (?: [A-Z][\w ]{0,20} | \w+_enum )? \s* (?:\([^)]{0,80}\))? \s*"
-    r"(?:field|value|flag|column|timestamp|rank|count|text)? \s*"
+    r"(?:field|value|flag|column|timestamp|rank|count|text|fraction)? \s*"
     r"(?:storing|tracking|indicating|capturing|noting|recording|specifying|describing|measuring|counting|for"
     r"|giving|labell?ing|enumerating|providing|representing|showing|defining|rating|covering|documenting"
-    r"|[.:]) \s+ (?:(?:the|an?|each|overall|any)\s)*"
+    r"|referencing|[.:]|(?<=\))) \s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
 )
+_ENUM = re.compile(r"(\w+)_enum\b")
+_REFERENCE = re.compile(r"(?i)\b(?:references|referencing|to)\s([a-z]\w+)[.(]\w")
 _END = re.compile(
     r"(?is)\s*(?:[(.,;:/]|\b(?:for|of|in|by|with|when|where|used|from|on|at|as|is|are|was|per|to|that|which"
-    r"|associated|during|between|under|within|using|if|or|and|linked|measured|based|currently|possible"
+    r"|associated|during|between|under|within|using|versus|across|if|or|and|linked|measured|based|currently|possible"
     r"|expressed|including|how|what|whether|this|these)\b).*"
 )
 _NO_PHRASE = re.compile(
-    r"\b(?:key|describ|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
+    r"\b(?:the\b|key|describ|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
 )
 _PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
 
@@ -234,34 +272,64 @@ def _noun_phrase(name: str, meaning: str) -> str:
     ''
     """
     meaning = meaning[:300]
-    lead = _LEAD.match(meaning)
+    lead, enum = _LEAD.match(meaning), _ENUM.search(meaning)
     found = _END.sub("", meaning[lead.end() :], count=1).strip().lower() if lead else ""
-    if not _PHRASE.fullmatch(found) or _NO_PHRASE.search(found):
-        return ""
-    if " " not in found:
-        return found if name[:3] == found[:3] else ""
-    letters = iter(name)  # in which those of the words must occur in order
-    return found if all(word[0] in letters for word in found.split()) else ""
+    kind = split_words(enum[1]) if enum else ""
+    kind = kind if " " in kind else _fewest(kind, (), _USUAL, 12)
+    for phrase in (found * (_REFERENCE.search(meaning) is None), kind):
+        letters = iter(name)  # in which those of the words must occur in order
+        if not _PHRASE.fullmatch(phrase) or _NO_PHRASE.search(phrase):
+            continue
+        words = phrase.split()
+        if any(_is_short_for(name[:3], word) for word in words) or (
+            words[1:] and all(word[0] in letters for word in words)
+        ):
+            return phrase
+    return ""
+
+
+def _is_short_for(part: str, word: str) -> bool:
+    """Return True if a word begins with the first letter of a part of a name, and has the others in order."""
+    letters = iter(word)
+    return part[:1] == word[:1] and all(letter in letters for letter in part)
 
 
 @lru_cache(maxsize=64)
 def _real_words(notes: BriefNotes) -> frozenset[str]:
-    """Return the ordinary words that occur in the column meanings and the knowledge entries."""
-    texts = [*notes.columns.values(), *notes.knowledge.values()]
-    found = {word.lower() for text in texts for word in _PROSE.findall(text)}
-    return frozenset(_USUAL | found - {name for name in notes.columns if is_identifier(name)})
+    """Return the ordinary words that occur in the column meanings and the knowledge entries.
+
+    Formulas in the knowledge entries mention columns by their names, so these do not count as words.
+    """
+    meant, known = (
+        {word.lower() for text in texts.values() for word in _PROSE.findall(text)}
+        for texts in (notes.columns, notes.knowledge)
+    )
+    made_up = {name for name in notes.columns if name not in meant or is_identifier(name)}
+    return frozenset(_USUAL | (meant | known) - made_up)
 
 
 _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
 
 
 @lru_cache(maxsize=1024)
-def _entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
-    """Return the description of an entry in a JSON column, or an empty string."""
+def _entry_meanings(meaning: str) -> dict[tuple[str, ...], str]:
+    """Return the descriptions of the entries in a JSON column by their paths."""
     try:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:
-        return ""
-    for key in ("fields_meaning", *path):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else ""
+        return {}
+    return dict(_leaves(found.get("fields_meaning"), ()))
+
+
+def _leaves(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if isinstance(node, str):
+        yield path, node
+    for key, inner in node.items() if isinstance(node, dict) else ():
+        yield from _leaves(inner, (*path, key))
+
+
+@lru_cache(maxsize=64)
+def _entries(notes: BriefNotes) -> dict[str, str]:
+    """Return the descriptions of the entries in all JSON columns by their last keys in lower case."""
+    every = (_entry_meanings(meaning) for meaning in notes.columns.values())
+    return {path[-1].lower(): text for entries in every for path, text in entries.items() if path}
