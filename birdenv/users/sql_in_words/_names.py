@@ -67,7 +67,7 @@ class Names(NamedTuple):
         keys = tuple(_KEY.findall(path))
         entries = _entry_meanings(self.notes.columns.get(column.lower(), ""))
         if keys not in entries:
-            return split_words(path)
+            return " ".join(_part_of_alias(part, self.notes) for part in split_words(path).split())
         words = _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), entries[keys], self.notes)
         is_shared = len({other[:-1] for other in entries if other[-1] == keys[-1]}) > 1
         return f"{split_words(keys[-2])} {words}" if is_shared else words
@@ -107,16 +107,18 @@ def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     known, words = _real_words(notes), _taken_apart(words, meaning, notes)
     front, link, unit = _as_said(words, meaning).partition(" in ")
     parts = _taken_apart(front, meaning, notes).split()
-    said = " ".join(_part_as_meant(part, meaning, known) for part in parts)
+    said = " ".join(_part_as_meant(part, meaning, notes) for part in parts)
     full = _FULL_NAME.search(meaning)
-    is_clear = all(word in known or not word.isalpha() for word in (words if full and full[1] else said).split())
-    if is_clear or meaning.startswith("{"):
+    checked = (words if full and full[1] else said).split()
+    if all(word in known or not word.isalpha() for word in checked) or meaning.startswith("{"):
         return said + link + unit
     if full and full[2]:
         return _as_said(split_words(full[2]), meaning)
     phrase = full[1].lower() if full else _noun_phrase(name, meaning)
-    if not phrase and said.rpartition(" ")[2] not in known - {"reference", "registry", "key"}:
-        phrase = f"{singular(split_words(reference[1]))} reference" if (reference := _REFERENCE.search(meaning)) else ""
+    refers = said.rpartition(" ")[2] not in known - {"reference", "registry", "key"}
+    if not phrase and refers and (reference := _REFERENCE.search(meaning)):
+        phrase = f"{singular(split_words(reference[1]))} reference"
+    said = " ".join(_spelt_out(part, meaning, known) for part in said.split())
     return (phrase or said) + f"{link}{unit}" * (unit[:7].lower() not in phrase or not unit)
 
 
@@ -125,8 +127,9 @@ def _taken_apart(words: str, meaning: str, notes: BriefNotes) -> str:
     return (words not in _real_words(notes) and unmashed(words, meaning, _vocabulary(notes))) or words
 
 
-def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
+def _part_as_meant(part: str, meaning: str, notes: BriefNotes) -> str:
     """Return the word in a meaning that a part of a name abbreviates, or the part if this is unclear."""
+    known = _real_words(notes)
     if part in known or part.upper() in re.findall(r"\b[A-Z]+(?![a-z])", meaning):
         return part
     own = [word for word in _own_words(meaning) if word in known and not _NO_PHRASE.search(word)]
@@ -134,10 +137,16 @@ def _part_as_meant(part: str, meaning: str, known: frozenset[str]) -> str:
     if len(set(map(singular, begun))) == 1:
         single = singular(begun[0])
         return single if single in known or single == part else begun[0]
-    short = [word for word in own if len(part) > 2 and word[-3:] != "ing" and _is_short_for(part, word)]
-    if split := is_identifier(part) and unmashed(part, meaning):
-        return split
-    return _SHORT.get(part) or (short[0] if len(short) == 1 else part)
+    return (
+        (is_identifier(part) and unmashed(part, meaning)) or _SHORT.get(part) or _terms(notes).get(part, part)
+    )
+
+
+def _spelt_out(part: str, meaning: str, known: frozenset[str]) -> str:
+    """Return the only word in a meaning that a part of a name can be short for, or the part."""
+    own = [word for word in _own_words(meaning) if word in known and not _NO_PHRASE.search(word)]
+    found = {singular(word) for word in own if word[-3:] != "ing" and _is_short_for(part, word)}
+    return found.pop() if len(found) == 1 and len(part) > 2 and part not in known else part
 
 
 def _own_words(meaning: str) -> tuple[str, ...]:
@@ -237,7 +246,9 @@ def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[
     if is_long and piece in whole:
         return piece
     begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
-    if is_long and any(piece[len(commonprefix((piece, word))) :] in _ENDINGS for word in own if word[:6] in piece):
+    if is_long and any(
+        piece[len(commonprefix((piece, word))) :] in _ENDINGS for word in own if word[:6] in piece
+    ):
         return piece
     return next(begun, short if is_long else "")
 
@@ -248,7 +259,7 @@ _LEAD = re.compile(
     r"(?:field|value|flag|column|timestamp|rank|count|text|fraction)? \s*"
     r"(?:storing|tracking|indicating|capturing|noting|recording|specifying|describing|measuring|counting|for"
     r"|giving|labell?ing|enumerating|providing|representing|showing|defining|rating|covering|documenting"
-    r"|referencing|[.:]|(?<=\))) \s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
+    r"|referencing|summarizing|[.:]|(?<=\))) \s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
 )
 _ENUM = re.compile(r"(\w+)_enum\b")
 _REFERENCE = re.compile(r"(?i)\b(?:references|referencing|to)\s([a-z]\w+)[.(]\w")
@@ -298,13 +309,15 @@ def _is_short_for(part: str, word: str) -> bool:
 def _real_words(notes: BriefNotes) -> frozenset[str]:
     """Return the ordinary words that occur in the column meanings and the knowledge entries.
 
-    Formulas in the knowledge entries mention columns by their names, so these do not count as words.
+    Formulas in the knowledge entries mention columns and entries of JSON columns by name: these are no words.
     """
     meant, known = (
         {word.lower() for text in texts.values() for word in _PROSE.findall(text)}
         for texts in (notes.columns, notes.knowledge)
     )
-    made_up = {name for name in notes.columns if name not in meant or is_identifier(name)}
+    made_up = {
+        name for name in (*notes.columns, *_entries(notes)) if name not in meant or is_identifier(name)
+    }
     return frozenset(_USUAL | (meant | known) - made_up)
 
 

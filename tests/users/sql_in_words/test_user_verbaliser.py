@@ -319,7 +319,7 @@ def test_columns_are_called_by_their_meanings() -> None:
         {},
     )
     said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
-    assert said == "the power rating in W is greater than 3 and the region equals the crust size"
+    assert said == "the power rate in W is greater than 3 and the region equals the crust size"
 
 
 @pytest.mark.parametrize(
