@@ -33,8 +33,16 @@ def _select(speaker: Speaker, node: Node) -> Phrase:
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     repeats = "" if node.args.get("distinct") else " (repeats included)"
-    link = f"{_SET_OPERATIONS[kind_of(node)]}{repeats}"
-    return _clauses(speaker, node, speaker.text(node.this), link, speaker.text(node.expression))
+    first = node.this
+    while kind_of(first) in _SET_OPERATIONS:
+        first = first.this
+    left = speaker.within(node.this) if first.expressions else speaker.text(node.this)
+    right = speaker.within(node.expression)
+    if first.expressions and not speaker.nested:
+        left = f"show {left}"
+    what = bare(left.removeprefix("show ")).partition(" of the ")[0]
+    right = right.replace(f"the {what} of the ", "those of the ", 1)
+    return _clauses(speaker, node, left, f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {right}")
 
 
 @says("Update", "Delete")
@@ -79,7 +87,8 @@ def _from(speaker: Speaker, node: Node) -> str:
         return f"out of {speaker.text(source.this)}"
     noun = speaker.table_noun(source.name)
     if not speaker.nested:
-        return f"out of all {noun}" if noun and not node.expressions else ""
+        is_table = noun and not speaker.names.step(source.name)
+        return f"out of all {noun}" if is_table and not node.expressions else ""
     counted = any(item.find(node_class("Star")) for item in node.expressions)
     return f"of the {noun}" if noun and not counted else ""
 

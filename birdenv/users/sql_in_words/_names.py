@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from birdenv.users._brief import NO_NOTES, BriefNotes
 from birdenv.users.identifiers import is_identifier, words_of_names
 from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
-from birdenv.users.sql_in_words._tables import singular
+from birdenv.users.sql_in_words._tables import plural, singular
 
 _SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
 _UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
@@ -33,6 +33,7 @@ _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"(?<!\w)\w*_\w+")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
+_COMPUTATION = re.compile(r" (?:calc|calculation|cte)s?$")
 _TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
 _KEY = re.compile(r"[^$.\[\]\"]+")
 
@@ -71,6 +72,14 @@ class Names(NamedTuple):
         words = _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), entries[keys], self.notes)
         is_shared = len({other[:-1] for other in entries if other[-1] == keys[-1]}) > 1
         return f"{split_words(keys[-2])} {words}" if is_shared else words
+
+    def step(self, name: str) -> str:
+        """Return the plural noun for a CTE, or an empty string for a table or a name not made of words."""
+        words, known = _COMPUTATION.sub("", self.words(name)), _real_words(self.notes)
+        if not self.identifiers or name.lower() in _best_spellings(self.identifiers):
+            return ""
+        is_noun = all(word in known or (len(word) > 3 and not is_identifier(word)) for word in words.split())
+        return plural(words) if is_noun and (" " in words or words.endswith("s")) else ""
 
     def are_columns(self, words: Sequence[str]) -> bool:
         """Return True if at least one of these strings is the everyday name of a column."""

@@ -36,7 +36,7 @@ def _spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, st
     for name in sorted(identifiers):
         words = split_words(name)
         if words and said.issuperset(map(singular, words.split())):
-            found[name.lower()] = words if words.endswith(_UNCOUNTED) else plural(words)
+            found[name.lower()] = plural(words)
     return found
 
 
@@ -75,7 +75,7 @@ def plural(noun: str) -> str:
     >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
     ['title ids', 'copies', 'branches', 'trips']
     """
-    if noun.endswith("s") and not noun.endswith("ss"):
+    if noun.endswith(_UNCOUNTED) or (noun.endswith("s") and not noun.endswith("ss")):
         return noun
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"

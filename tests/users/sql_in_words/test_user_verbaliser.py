@@ -112,7 +112,7 @@ SENTENCES = [
     ),
     (
         "SELECT 'low' AS band UNION ALL SELECT 'high'",
-        "show 'low'; together with (repeats included); show 'high'",
+        "show 'low'; together with (repeats included) 'high'",
     ),
     ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (the average of the price)"),
     (
