@@ -20,6 +20,10 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """The answer to a question that the user does not understand."""
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
+_IS_ROUNDING = re.compile(r"(?i)\b(?:round|decimal|precision)")
+_ROUNDED = re.compile(
+    r", rounded to ((?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?)"
+)
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
@@ -80,6 +84,7 @@ _FORMS = {
     "addition": "{} I mean this as well: {}.",
     "arrangement": "{} I want it {}.",
     "request": "{} please {}.",
+    "rounding": "{} round to {}.",
 }
 
 
@@ -114,13 +119,26 @@ def said_again(choice: Choice, brief: Brief) -> str:
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:
-    form, text = reading.form, reading.text
+    form: str = reading.form
+    text = reading.text
     lead = f"By {term}" if term else "For that,"
     if term and form in ("arrangement", "request"):
         lead = f"For {term},"
+    if form == "noun" and _IS_ROUNDING.search(term) and (rounded := _as_rounding(text)):
+        form, text, lead = "rounding", rounded, f"For {term},"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
     return _of_the_rest(_FORMS[form].format(lead, text), text)
+
+
+def _as_rounding(text: str) -> str:
+    """Return how a figure is rounded, and then the figure; empty if figures are not all rounded alike."""
+    if len(ways := set(_ROUNDED.findall(text))) != 1:
+        return ""
+    [way] = ways
+    figure = re.sub(rf"\(([^()]*), rounded to {re.escape(way)}\)", r"\1", text)
+    figure = figure.replace(f", rounded to {way}", "")
+    return way if figure == "the figure" else f"{way}: {figure}"
 
 
 def _of_the_rest(said: str, content: str) -> str:

@@ -24,14 +24,16 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 @says("Case")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE, or for a fragment that contains only an ELSE."""
-    parts, compared = list[str](), ""
+    parts, before = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        before, verb = compared, "is" if test.literal else "equals"
-        compared = speaker.say(node.this or (branch.this.this if test.condition else None)).side
+        verb = "is" if test.literal else "equals"
+        subject = node.this or (branch.this.this if test.condition else None)
+        compared, again = speaker.say(subject).side, before
         text = f"{compared} {verb} {test.inside(LOOSE)}" if node.this else test.text
-        if compared == before and text.startswith(f"{before} "):
-            text = f"it{text.removeprefix(before)}"
+        before = subject.sql() if subject is not None else ""
+        if before and before == again and text.startswith(f"{compared} "):
+            text = f"it{text.removeprefix(compared)}"
         parts += [f"{outcome} if {f'({text})' if kind_of(branch.this) == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
         parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
@@ -91,7 +93,9 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
+        role = speaker.roles.get(what.args["table"].name.lower()) if what.args.get("table") else ""
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
+        things += f" by {role}" if role else ""
     return Phrase(f"the number of {things}", PREFIX, counted=things)
 
 

@@ -69,8 +69,14 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return the words for the output columns: a request, or a noun in a subquery."""
-    items = ", ".join(filter(None, (speaker.say(item).inside(LOOSE) for item in node.expressions)))
+    """Return the words for the output columns: a request, or a noun in a subquery.
+
+    A fragment can begin with the condition of a WHERE that it lacks.
+    """
+    said = [speaker.say(item) for item in node.expressions]
+    if len(said) == 1 and said[0].condition and part_of(node, "from") is None:
+        return f"only cases where {said[0].text}"
+    items = ", ".join(filter(None, (item.inside(LOOSE) for item in said)))
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
@@ -141,7 +147,8 @@ def _order(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
-    words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
+    the = "the " * (id(node.this) in speaker.owners)
+    words = f"{the}{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
     place = _with_missing(node.args.get("nulls_first")) if node.args.get("written") else ""
     return Phrase(words + place, LOOSE)
 

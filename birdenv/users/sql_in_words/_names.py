@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from os.path import commonprefix
 from typing import Any, NamedTuple
 
 from birdenv.users._brief import NO_NOTES, BriefNotes
@@ -21,6 +20,9 @@ from birdenv.users.sql_in_words._tables import plural, singular
 _SHORT = dict(pair.split("=") for pair in words_of_names("abbreviations"))
 _UNITS = {unit: said for unit, *said in (entry.split("=") for entry in words_of_names("units"))}
 """Units by the last part of a name: how they are said, and a pattern for their column's meaning."""
+
+GENERAL_WORDS = frozenset(words_of_names("general words"))
+"""Names that need the thing that they belong to, such as "the cost of the repair"."""
 
 _USUAL = frozenset(words_of_names("words in names"))
 _LEAST, _MOST = 5, 32  # letters of a name that may be run together
@@ -70,8 +72,8 @@ class Names(NamedTuple):
         if keys not in entries:
             return " ".join(_part_of_alias(part, self.notes) for part in split_words(path).split())
         words = _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), entries[keys], self.notes)
-        is_shared = len({other[:-1] for other in entries if other[-1] == keys[-1]}) > 1
-        return f"{split_words(keys[-2])} {words}" if is_shared else words
+        is_general = words in GENERAL_WORDS or sum(path[-1] == keys[-1] for path in entries) > 1
+        return f"{split_words(keys[-2])} {words}" if is_general and len(keys) > 1 else words
 
     def step(self, name: str) -> str:
         """Return the plural noun for a CTE, or an empty string for a table or a name not made of words."""
@@ -255,8 +257,9 @@ def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[
     if is_long and piece in whole:
         return piece
     begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
-    if is_long and any(
-        piece[len(commonprefix((piece, word))) :] in _ENDINGS for word in own if word[:6] in piece
+    stems = [piece.removesuffix(ending) for ending in _ENDINGS if piece.endswith(ending)]
+    if any(
+        word.startswith(stem) and word[:6] in piece for stem in stems if len(stem) >= _PIECE for word in own
     ):
         return piece
     return next(begun, short if is_long else "")
@@ -268,7 +271,8 @@ _LEAD = re.compile(
     r"(?:field|value|flag|column|timestamp|rank|count|text|fraction)? \s*"
     r"(?:storing|tracking|indicating|capturing|noting|recording|specifying|describing|measuring|counting|for"
     r"|giving|labell?ing|enumerating|providing|representing|showing|defining|rating|covering|documenting"
-    r"|referencing|summarizing|[.:]|(?<=\))) \s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
+    r"|referencing|summarizing|[.:]|(?<=\)))"
+    r"\s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
 )
 _ENUM = re.compile(r"(\w+)_enum\b")
 _REFERENCE = re.compile(r"(?i)\b(?:references|referencing|to)\s([a-z]\w+)[.(]\w")
@@ -327,7 +331,7 @@ def _real_words(notes: BriefNotes) -> frozenset[str]:
     made_up = {
         name for name in (*notes.columns, *_entries(notes)) if name not in meant or is_identifier(name)
     }
-    return frozenset(_USUAL | (meant | known) - made_up)
+    return frozenset(_USUAL | (meant | known) - made_up - _SHORT.keys() | {"id"})
 
 
 _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")

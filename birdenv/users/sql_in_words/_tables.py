@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words._parse import split_words
 
-_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)")
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)[\"`]?(?:\s+(?:AS\s+)?(\w+))?")
+_ROLE = re.compile(r"\b(\w+)\.((?:[a-z]+_)+([a-z]+))_id\s*=\s*\w+\.\3_id\b")
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
@@ -45,8 +48,41 @@ def only_source(snippet: str, gold: Sequence[str]) -> str:
     wanted = " ".join(snippet.split()).strip(" ;")
     for statement in gold:
         if wanted in " ".join(statement.split()) and len(sources := _SOURCE.findall(statement)) == 1:
-            return str(sources[0])
+            return str(sources[0][0])
     return ""
+
+
+class Sources(NamedTuple):
+    """The tables in the gold statements, if there are several.
+
+    Attributes:
+        tables: the table for each table's name and alias, in lower case.
+        roles: for each alias, the one role that its rows are matched by, such as "start station".
+    """
+
+    tables: Mapping[str, str] = MappingProxyType({})
+    roles: Mapping[str, str] = MappingProxyType({})
+
+
+NO_SOURCES: Final = Sources()
+
+
+@lru_cache(maxsize=256)
+def sources_of(gold: tuple[str, ...]) -> Sources:
+    """Return the tables in the gold statements.
+
+    >>> sources_of(("SELECT s.name FROM stations s JOIN trips t ON t.start_station_id = s.station_id",)).roles
+    {'t': 'start station'}
+    """
+    found = [source for statement in gold for source in _SOURCE.findall(statement)]
+    tables = {name.lower(): table for table, alias in found for name in (table, alias) if name}
+    roles = {pair for statement in gold for pair in _ROLE.findall(statement)}
+    single = {alias.lower(): split_words(role) for alias, role, _ in sorted(roles)}
+    return (
+        Sources(tables, single if len(single) == len(roles) else {})
+        if len(set(tables.values())) > 1
+        else Sources()
+    )
 
 
 def singular(word: str) -> str:
@@ -75,6 +111,9 @@ def plural(noun: str) -> str:
     >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
     ['title ids', 'copies', 'branches', 'trips']
     """
+    noun, of_the, owner = noun.partition(" of the ")
+    if of_the:
+        return f"{plural(noun)} of the {owner}"
     if noun.endswith(_UNCOUNTED) or (noun.endswith("s") and not noun.endswith("ss")):
         return noun
     if re.search(r"[^aeiou]y$", noun):

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
-from birdenv.users.sql_in_words._names import Names
+from birdenv.users.sql_in_words._names import GENERAL_WORDS, Names
 from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, split_words
 from birdenv.users.sql_in_words._phrases import (
     AMOUNTS,
@@ -30,7 +30,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
     quoted,
 )
-from birdenv.users.sql_in_words._tables import is_counted
+from birdenv.users.sql_in_words._tables import NO_SOURCES, Sources, is_counted, singular
 
 Sayer: TypeAlias = "Callable[[Speaker, Node], Phrase]"
 
@@ -70,15 +70,31 @@ class Speaker:
         names: the everyday names of the columns.
         table_noun: the function that returns the noun for a table, or an empty string.
         source: the table whose rows COUNT(*) counts, if the tree does not show it.
+        sources: the tables that the aliases stand for.
     """
 
-    def __init__(self, tree: Node, names: Names, table_noun: Callable[[str], str], source: str = "") -> None:
+    def __init__(
+        self,
+        tree: Node,
+        names: Names,
+        table_noun: Callable[[str], str],
+        source: str = "",
+        sources: Sources = NO_SOURCES,
+    ) -> None:
         self.names = names
         self.table_noun = table_noun
         self.source = source
+        self.roles = sources.roles
         self.nested = 0
         self.letters: dict[int, str] = {}
-        self.referred = {node.name.lower() for node in tree.find_all(node_class("Column"))}
+        columns = list(tree.find_all(node_class("Column"), bfs=False))
+        self.referred = {node.name.lower() for node in columns}
+        first = {node.table: node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS}
+        self.owners = {
+            id(node): f" of the {singular(noun)}"
+            for alias, node in first.items()
+            if (noun := table_noun(sources.tables.get(alias.lower(), "")))
+        }
 
     def say(self, node: Node) -> Phrase:
         """Return the words for a node, or for a string that sqlglot uses in place of a node."""
@@ -136,7 +152,7 @@ def _column(speaker: Speaker, node: Node) -> Phrase:
         return Phrase("")
     if node.name == GAP:
         return Phrase("the figure" if kind_of(node.parent) == "Anonymous" else "something")
-    words = speaker.names.words(node.name)
+    words = speaker.names.words(node.name) + speaker.owners.get(id(node), "")
     return Phrase(f"the {words}" if words else "", counted=words if is_counted(words) else "")
 
 
@@ -205,8 +221,9 @@ def _comparison(speaker: Speaker, node: Node) -> Phrase:
     if left.counted and right.literal == "number" and kind in AMOUNTS:
         text = f"there are {AMOUNTS[kind]} {right.text} {left.counted}"
         return Phrase(text, max(left.bond, LOOSE), condition=True)
-    if kind == "EQ" and kind_of(node.this) == "Column" and right.text == left.text:
-        return _condition(node, left.text, "is the same")
+    if kind_of(node.this) == "Column" and right.text == left.text:
+        same = "is the same" if kind == "EQ" else f"{COMPARISONS[kind]} that of the other entry"
+        return _condition(node, left.text, same)
     words = BY_LITERAL.get(right.literal, {}).get(kind, COMPARISONS[kind])
     return _condition(node, left.side, f"{words} {right.side}")
 
