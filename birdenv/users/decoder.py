@@ -7,6 +7,7 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
@@ -21,9 +22,7 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _IS_ROUNDING = re.compile(r"(?i)\b(?:round|decimal|precision)")
-_ROUNDED = re.compile(
-    r", rounded to ((?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?)"
-)
+_ROUNDED = re.compile(r", rounded to (?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?")
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
@@ -84,14 +83,13 @@ _FORMS = {
     "addition": "{} I mean this as well: {}.",
     "arrangement": "{} I want it {}.",
     "request": "{} please {}.",
-    "rounding": "{} round to {}.",
 }
 
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
     """Return the sentence for a term's snippet, or for a part of the gold SQL."""
-    reading = _of_part(sql, clause, brief)
+    reading = _reading(brief, sql, term, clause)
     if not reading.text:
         return _NOTHING
     if clause in _CLAUSES:
@@ -101,14 +99,22 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
     return _of_snippet(reading, quoted(" ".join(term.split())) if term else "")
 
 
-def _of_part(sql: str, clause: str, brief: Brief) -> Paraphrase:
-    return in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+def _reading(brief: Brief, sql: str, term: str = "", clause: str = "") -> Paraphrase:
+    """Return SQL in words. For a term about rounding, this comes first if all figures are rounded alike."""
+    reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    ways = set(_ROUNDED.findall(reading.text)) if _IS_ROUNDING.search(term) else set()
+    if len(ways) != 1 or reading.form != "noun":
+        return reading
+    [way] = ways
+    figure = re.sub(rf"\(([^()]*){way}\)", r"\1", reading.text).replace(way, "")
+    text = way.removeprefix(", ").replace("rounded", "round") + f": {figure}" * (figure != "the figure")
+    return replace(reading, text=text, form="request")
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
     """Return the answer to a repeated question, if possible worded differently from the first answer."""
-    readings = [in_words(item.snippet, brief) for item in choice.items]
-    readings += [_of_part(part.sql, part.clause, brief) for part in choice.parts]
+    readings = [_reading(brief, item.snippet, item.term) for item in choice.items]
+    readings += [_reading(brief, part.sql, clause=part.clause) for part in choice.parts]
     told = "; ".join(dict.fromkeys(reading.text for reading in readings if reading.text))
     if choice.answer or not told:  # an answer that is not made from SQL stays as it is
         return decode(choice, brief)
@@ -119,26 +125,13 @@ def said_again(choice: Choice, brief: Brief) -> str:
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:
-    form: str = reading.form
-    text = reading.text
+    form, text = reading.form, reading.text
     lead = f"By {term}" if term else "For that,"
     if term and form in ("arrangement", "request"):
         lead = f"For {term},"
-    if form == "noun" and _IS_ROUNDING.search(term) and (rounded := _as_rounding(text)):
-        form, text, lead = "rounding", rounded, f"For {term},"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
     return _of_the_rest(_FORMS[form].format(lead, text), text)
-
-
-def _as_rounding(text: str) -> str:
-    """Return how a figure is rounded, and then the figure; empty if figures are not all rounded alike."""
-    if len(ways := set(_ROUNDED.findall(text))) != 1:
-        return ""
-    [way] = ways
-    figure = re.sub(rf"\(([^()]*), rounded to {re.escape(way)}\)", r"\1", text)
-    figure = figure.replace(f", rounded to {way}", "")
-    return way if figure == "the figure" else f"{way}: {figure}"
 
 
 def _of_the_rest(said: str, content: str) -> str:

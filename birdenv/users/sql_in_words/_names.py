@@ -35,6 +35,7 @@ _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"(?<!\w)\w*_\w+")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
+_TWICE = re.compile(r"\b(\w+) \1\b")
 _COMPUTATION = re.compile(r" (?:calc|calculation|cte)s?$")
 _TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
 _KEY = re.compile(r"[^$.\[\]\"]+")
@@ -63,7 +64,7 @@ class Names(NamedTuple):
         meaning = self.notes.columns.get(column)
         if meaning is not None:
             return _as_meant(column, words, meaning, self.notes)
-        return " ".join(_part_of_alias(part, self.notes) for part in words.split())
+        return _TWICE.sub(r"\1", " ".join(_part_of_alias(part, self.notes) for part in words.split()))
 
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
@@ -96,11 +97,13 @@ def _columns_in_words(names: Names) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _part_of_alias(part: str, notes: BriefNotes) -> str:
     """Return the words for a part of a name that has no meaning: those of a column, an entry or a term."""
-    if part in _real_words(notes) or not notes.columns:
+    if part in _USUAL or not notes.columns:
         return part
+    if part in _terms(notes) or part in _real_words(notes):
+        return _terms(notes).get(part, part)
     if meaning := notes.columns.get(part) or _entries(notes).get(part):
         return _as_meant(part, part, meaning, notes)
-    return _terms(notes).get(part) or _SHORT.get(part) or _fewest(part, (), _vocabulary(notes), 0) or part
+    return _SHORT.get(part) or _fewest(part, (), _vocabulary(notes), 0) or part
 
 
 @lru_cache(maxsize=64)
@@ -109,7 +112,7 @@ def _terms(notes: BriefNotes) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for name, short in (match.groups() for text in notes.knowledge.values() if (match := _TERM.match(text))):
         found.setdefault(short.lower(), set()).add(name.lower())
-    return {short: names.pop() for short, names in found.items() if len(names) == 1}
+    return {short: names.pop() for short, names in found.items() if len(names) == 1 and short != "per"}
 
 
 @lru_cache(maxsize=4096)

@@ -174,10 +174,11 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 def _alias(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for an aliased expression, with the alias if the tree refers to it."""
     said = speaker.say(node.this)
-    if node.alias.lower() not in speaker.referred or not said.text:
+    alias = speaker.names.words(node.alias)
+    if node.alias.lower() not in speaker.referred or not said.text or alias in said.text:
         return said
     text = f"({said.text})" if said.condition or (said.bond == CHAIN and "," in said.text) else said.text
-    return Phrase(f"{text} (called {speaker.names.words(node.alias)})", min(said.bond, LOOSE), said.condition)
+    return Phrase(f"{text} (called {alias})", min(said.bond, LOOSE), said.condition)
 
 
 @says(*ARITHMETIC)
