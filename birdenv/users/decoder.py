@@ -22,7 +22,9 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _IS_ROUNDING = re.compile(r"(?i)\b(?:round|decimal|precision)")
-_ROUNDED = re.compile(r", rounded to (?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?")
+_ROUNDED = re.compile(
+    r", rounded to (?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?"
+)
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
@@ -106,7 +108,7 @@ def _reading(brief: Brief, sql: str, term: str = "", clause: str = "") -> Paraph
     if len(ways) != 1 or reading.form != "noun":
         return reading
     [way] = ways
-    figure = re.sub(rf"\(([^()]*){way}\)", r"\1", reading.text).replace(way, "")
+    figure = re.sub(rf"\(([^()]*){re.escape(way)}\)", r"\1", reading.text).replace(way, "")
     text = way.removeprefix(", ").replace("rounded", "round") + f": {figure}" * (figure != "the figure")
     return replace(reading, text=text, form="request")
 

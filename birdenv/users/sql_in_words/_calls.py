@@ -59,8 +59,7 @@ def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
     while call_name(column) == "JSON_EXTRACT" and len(column.expressions) == 2:
         column, outer = column.expressions[0], f"{column.expressions[1].name}.{outer}"
     names = [speaker.names.entry(column.name, outer + path.name) or speaker.text(path) for path in paths]
-    place = f" of the {speaker.names.words(column.name)}" if speaker.names.are_columns(names) else ""
-    return Phrase(enumerate_words(f"the {bare(name)}" for name in names) + place)
+    return Phrase(enumerate_words(f"the {bare(name)}" for name in names))
 
 
 _ZEROS = {"SUM": ("0",), "COUNT": ("", "NULL")}
@@ -93,7 +92,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
-        role = speaker.roles.get(what.args["table"].name.lower()) if what.args.get("table") else ""
+        role = speaker.sources.roles.get(what.table.lower()) if kind_of(what) == "Column" else ""
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
         things += f" by {role}" if role else ""
     return Phrase(f"the number of {things}", PREFIX, counted=things)
@@ -113,7 +112,7 @@ def _counted_rows(speaker: Speaker, call: Node) -> str:
     """
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
-    table = speaker.source if source is None or source.name == FRAME else source.name
+    table = speaker.sources.only if source is None or source.name == FRAME else source.name
     joined = query is not None and query.args.get("joins") and not speaker.nested
     return ("" if joined else speaker.table_noun(table)) or "cases"
 

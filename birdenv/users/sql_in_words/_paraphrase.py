@@ -19,7 +19,7 @@ from birdenv.users.sql_in_words import _clauses  # noqa: F401 - it adds to the t
 from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, parse_fragment, tokenize
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
-from birdenv.users.sql_in_words._tables import only_source, sources_of, table_noun
+from birdenv.users.sql_in_words._tables import sources_of
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
@@ -78,16 +78,8 @@ def read_aloud(
     names = Names(identifiers, notes)
     phrase = said_in_order(tokens, names)
     if tree is not None:
-        own = {cte.alias.lower() for cte in tree.find_all(node_class("CTE"))}
-
-        def noun(name: str) -> str:
-            return (
-                table_noun(name, request, identifiers) or (name.lower() not in own and names.step(name)) or ""
-            )
-
         with suppress(RecursionError):
-            speaker = Speaker(tree, names, noun, only_source(snippet, gold), sources_of(gold))
-            phrase = in_steps(speaker, tree)
+            phrase = in_steps(Speaker(tree, names, request, sources_of(snippet, gold)), tree)
     first = tokens[0].key if tokens else ""
     text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
     if form == "noun":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from birdenv.users.identifiers import is_identifier
@@ -43,46 +42,37 @@ def _spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, st
     return found
 
 
-def only_source(snippet: str, gold: Sequence[str]) -> str:
-    """Return the table that a snippet's rows come from, if it is the only one in the gold statement."""
-    wanted = " ".join(snippet.split()).strip(" ;")
-    for statement in gold:
-        if wanted in " ".join(statement.split()) and len(sources := _SOURCE.findall(statement)) == 1:
-            return str(sources[0][0])
-    return ""
-
-
 class Sources(NamedTuple):
-    """The tables in the gold statements, if there are several.
+    """The tables in the gold statements.
 
     Attributes:
-        tables: the table for each table's name and alias, in lower case.
+        only: the table that a snippet's rows come from, if it is the only one in the snippet's statement.
+        tables: the table for each table's name and alias in lower case, if there are several tables.
         roles: for each alias, the one role that its rows are matched by, such as "start station".
     """
 
-    tables: Mapping[str, str] = MappingProxyType({})
-    roles: Mapping[str, str] = MappingProxyType({})
+    only: str
+    tables: Mapping[str, str]
+    roles: Mapping[str, str]
 
 
-NO_SOURCES: Final = Sources()
+def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
+    """Return the tables in the gold statements, one of which contains the snippet.
 
-
-@lru_cache(maxsize=256)
-def sources_of(gold: tuple[str, ...]) -> Sources:
-    """Return the tables in the gold statements.
-
-    >>> sources_of(("SELECT s.name FROM stations s JOIN trips t ON t.start_station_id = s.station_id",)).roles
-    {'t': 'start station'}
+    >>> sources_of("", ["SELECT s.name FROM bases s JOIN trips t ON t.start_base_id = s.base_id"]).roles
+    {'t': 'start base'}
     """
-    found = [source for statement in gold for source in _SOURCE.findall(statement)]
-    tables = {name.lower(): table for table, alias in found for name in (table, alias) if name}
-    roles = {pair for statement in gold for pair in _ROLE.findall(statement)}
-    single = {alias.lower(): split_words(role) for alias, role, _ in sorted(roles)}
-    return (
-        Sources(tables, single if len(single) == len(roles) else {})
-        if len(set(tables.values())) > 1
-        else Sources()
-    )
+    wanted = " ".join(snippet.split()).strip(" ;")
+    found = {statement: _SOURCE.findall(statement) for statement in (" ".join(sql.split()) for sql in gold)}
+    only = (tables[0][0] for statement, tables in found.items() if wanted in statement and len(tables) == 1)
+    every = {name.lower(): pair[0] for pairs in found.values() for pair in pairs for name in pair if name}
+    roles = {pair for statement in found for pair in _ROLE.findall(statement)}
+    role = {alias.lower(): split_words(column) for alias, column, _ in sorted(roles)}
+    several = len(set(every.values())) > 1
+    return Sources(next(only, ""), every if several else {}, role if len(role) == len(roles) else {})
+
+
+NO_SOURCES: Final = sources_of("", ())
 
 
 def singular(word: str) -> str:

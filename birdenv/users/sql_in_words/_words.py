@@ -30,7 +30,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
     quoted,
 )
-from birdenv.users.sql_in_words._tables import NO_SOURCES, Sources, is_counted, singular
+from birdenv.users.sql_in_words._tables import NO_SOURCES, Sources, is_counted, singular, table_noun
 
 Sayer: TypeAlias = "Callable[[Speaker, Node], Phrase]"
 
@@ -68,23 +68,13 @@ class Speaker:
     Args:
         tree: the syntax tree. An output column's alias is mentioned only if another part of the tree uses it.
         names: the everyday names of the columns.
-        table_noun: the function that returns the noun for a table, or an empty string.
-        source: the table whose rows COUNT(*) counts, if the tree does not show it.
-        sources: the tables that the aliases stand for.
+        request: the request, which decides what tables may be named.
+        sources: the tables in the statement that the tree is part of.
     """
 
-    def __init__(
-        self,
-        tree: Node,
-        names: Names,
-        table_noun: Callable[[str], str],
-        source: str = "",
-        sources: Sources = NO_SOURCES,
-    ) -> None:
-        self.names = names
-        self.table_noun = table_noun
-        self.source = source
-        self.roles = sources.roles
+    def __init__(self, tree: Node, names: Names, request: str, sources: Sources = NO_SOURCES) -> None:
+        self.names, self.request, self.sources = names, request, sources
+        self.steps = {step.alias.lower() for step in tree.find_all(node_class("CTE"))}
         self.nested = 0
         self.letters: dict[int, str] = {}
         columns = list(tree.find_all(node_class("Column"), bfs=False))
@@ -93,8 +83,13 @@ class Speaker:
         self.owners = {
             id(node): f" of the {singular(noun)}"
             for alias, node in first.items()
-            if (noun := table_noun(sources.tables.get(alias.lower(), "")))
+            if (noun := self.table_noun(sources.tables.get(alias.lower(), "")))
         }
+
+    def table_noun(self, name: str) -> str:
+        """Return the plural noun for a table or a CTE, or an empty string if the user may not name it."""
+        own = "" if name.lower() in self.steps else self.names.step(name)
+        return table_noun(name, self.request, self.names.identifiers) or own
 
     def say(self, node: Node) -> Phrase:
         """Return the words for a node, or for a string that sqlglot uses in place of a node."""
@@ -175,7 +170,11 @@ def _alias(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for an aliased expression, with the alias if the tree refers to it."""
     said = speaker.say(node.this)
     alias = speaker.names.words(node.alias)
-    if node.alias.lower() not in speaker.referred or not said.text or alias in said.text:
+    if (
+        node.alias.lower() not in speaker.referred
+        or not said.text
+        or f" {alias} " in f"{said.text.replace(',', '')} "
+    ):
         return said
     text = f"({said.text})" if said.condition or (said.bond == CHAIN and "," in said.text) else said.text
     return Phrase(f"{text} (called {alias})", min(said.bond, LOOSE), said.condition)
