@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
 from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
+from birdenv.users.sql_in_words._phrases import phrases
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -70,22 +71,7 @@ def _changes_rows(gold: tuple[str, ...]) -> bool:
     return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
 
 
-_CLAUSES = {
-    "output": "Show only {}, nothing else.",
-    "group": "I want one row for each {}, not split any further.",
-    "tie": "Where several are equal in that, I want them {}.",
-    "distinct": "Show each only once, without duplicates.",
-    "assign": "Please {}.",
-}
-
-
-_FORMS = {
-    "noun": "{} I mean {}.",
-    "condition": "{} I mean that {}.",
-    "addition": "{} I mean this as well: {}.",
-    "arrangement": "{} I want it {}.",
-    "request": "{} please {}.",
-}
+_CLAUSES, _FORMS = phrases("sentences for clauses"), phrases("sentences for terms")
 
 
 @lru_cache(maxsize=4096)

@@ -33,13 +33,7 @@ def _select(speaker: Speaker, node: Node) -> Phrase:
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     repeats = "" if node.args.get("distinct") else " (repeats included)"
-    first = node.this
-    while kind_of(first) in _SET_OPERATIONS:
-        first = first.this
-    left = speaker.within(node.this) if first.expressions else speaker.text(node.this)
-    right = speaker.within(node.expression)
-    if first.expressions and not speaker.nested:
-        left = f"show {left}"
+    left, right = speaker.text(node.this), speaker.within(node.expression)
     what = bare(left.removeprefix("show ")).partition(" of the ")[0]
     right = right.replace(f"the {what} of the ", "those of the ", 1)
     return _clauses(speaker, node, left, f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {right}")
@@ -63,7 +57,7 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
     more = [*(node.args.get("joins") or ()), *map(node.args.get, _FURTHER)]
     text = ""
     for part in filter(None, [*first, *words, *map(speaker.text, more)]):
-        link = " " if speaker.nested and part.startswith(_CONTINUES) else "; "
+        link = " " if part.startswith(_CONTINUES if speaker.nested else "of the ") else "; "
         text += f"{link}{part}" if text else part
     return Phrase(text or "out of all there is", LOOSE)
 
@@ -92,7 +86,7 @@ def _from(speaker: Speaker, node: Node) -> str:
     if kind_of(source.this) != "Table":
         return f"out of {speaker.text(source.this)}"
     noun = speaker.table_noun(source.name)
-    if not speaker.nested:
+    if not speaker.nested and not (node.expressions and kind_of(node.parent) in _SET_OPERATIONS):
         is_table = noun and not speaker.names.step(source.name)
         return f"out of all {noun}" if is_table and not node.expressions else ""
     counted = any(item.find(node_class("Star")) for item in node.expressions)

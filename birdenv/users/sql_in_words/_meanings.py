@@ -75,7 +75,6 @@ def as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     refers = said.rpartition(" ")[2] not in known - {"reference", "registry", "key"}
     if not phrase and refers and (reference := _REFERENCE.search(meaning)):
         phrase = f"{singular(split_words(reference[1]))} reference"
-    said = " ".join(_spelt_out(part, meaning, notes) for part in said.split())
     return (phrase or said) + f"{link}{unit}" * (unit[:7].lower() not in phrase or not unit)
 
 
@@ -89,25 +88,13 @@ def _part_as_meant(part: str, meaning: str, notes: BriefNotes) -> str:
     known = real_words(notes)
     if part in known or part.upper() in re.findall(r"\b[A-Z]+(?![a-z])", meaning):
         return part
-    begun = [word for word in _nouns(meaning, notes) if word.startswith(part)]
+    begun = [word for word in _own_words(meaning) if word.startswith(part) and word in known]
+    begun = [word for word in begun if not _NO_PHRASE.search(word)]
     if len(set(map(singular, begun))) == 1:
         single = singular(begun[0])
         return single if single in known or single == part else begun[0]
     split = is_identifier(part) and unmashed(part, meaning)
     return split or _SHORT.get(part) or _terms(notes).get(part, part)
-
-
-def _spelt_out(part: str, meaning: str, notes: BriefNotes) -> str:
-    """Return the only word in a meaning that a part of a name can be short for, or the part."""
-    if part in real_words(notes) or len(part) <= 2:
-        return part
-    found = {singular(word) for word in _nouns(meaning, notes) if _is_short_for(part, word)}
-    return found.pop() if len(found) == 1 else part
-
-
-def _nouns(meaning: str, notes: BriefNotes) -> list[str]:
-    """Return the words in a meaning that can be part of a name."""
-    return [word for word in _own_words(meaning) if word in real_words(notes) and not _NO_PHRASE.search(word)]
 
 
 def _own_words(meaning: str) -> tuple[str, ...]:
