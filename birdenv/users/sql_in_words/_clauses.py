@@ -1,6 +1,6 @@
 """Words for clauses and whole statements, in the order of the source.
 
-Aliases and CTEs are never named, and tables only if the request mentions them.
+Aliases are never named, tables only if the request mentions them, and CTEs only if another part defines them.
 """
 
 from __future__ import annotations

@@ -40,9 +40,7 @@ _TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
 @lru_cache(maxsize=4096)
 def words_of_part(part: str, notes: BriefNotes) -> str:
     """Return the words for a part of a name that has no meaning: those of a column, an entry or a term."""
-    if part in _USUAL or not notes.columns:
-        return part
-    if part in _terms(notes) or part in real_words(notes):
+    if not notes.columns or part in _terms(notes) or part in real_words(notes):
         return _terms(notes).get(part, part)
     if meaning := notes.columns.get(part) or _entries(notes).get(part):
         return as_meant(part, part, meaning, notes)
