@@ -67,9 +67,9 @@ def as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     checked = (words if full and full[1] else said).split()
     if all(word in known or not word.isalpha() for word in checked) or meaning.startswith("{"):
         return said + link + unit
-    if full and full[2]:
-        return _as_said(split_words(full[2]), meaning)
-    phrase = full[1].lower() if full else _noun_phrase(name, meaning)
+    phrase = (
+        _as_said((full[1] or split_words(full[2])).lower(), meaning) if full else _noun_phrase(name, meaning)
+    )
     refers = said.rpartition(" ")[2] not in known - {"reference", "registry", "key"}
     if not phrase and refers and (reference := _REFERENCE.search(meaning)):
         phrase = f"{singular(split_words(reference[1]))} reference"
@@ -135,9 +135,9 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     own = _own_words(meaning)
     if not _LEAST <= len(name) <= _MOST or not name.isalpha() or name in own:
         return ""
-    every = (*own, *(word for word in split_words(meaning).split() if not is_identifier(word)))
-    found = _fewest(name, own, others, 0) or _fewest(name, every, others, 0)
-    return found or (_fewest(name, (), others.union(own), _MOST_UNKNOWN) if others else "")
+    return _fewest(name, own, others, 0) or (
+        _fewest(name, (), others.union(own), _MOST_UNKNOWN) if others else ""
+    )
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:

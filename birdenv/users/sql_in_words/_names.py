@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -82,10 +83,8 @@ def _columns_in_words(names: Names) -> frozenset[str]:
 def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
     """Return the tokens with names respelt as in `identifiers`, if that spelling splits into more words."""
     return [
-        LexicalUnit(token.kind, _better_spelt(token.text, identifiers))
-        if token.kind in ("word", "quoted")
-        else token
-        for token in tokens
+        replace(one, text=_better_spelt(one.text, identifiers)) if one.kind in ("word", "quoted") else one
+        for one in tokens
     ]
 
 
