@@ -182,7 +182,7 @@ _LEAD = re.compile(
     r"\s* (?:(?:the|an?|each|overall|any|how\smany|type\sof|\w+[’']s)\s)*"
 )
 _ENUM = re.compile(r"(\w+)_enum\b")
-_REFERENCE = re.compile(r"(?i)\b(?:references|referencing|to)\s([a-z]\w+)[.(]\w")
+_REFERENCE = re.compile(r"(?i)\b(?:references|referencing|(?:record|linked) to)\s([a-z]\w+)[.(]")
 _END = re.compile(rf"(?is)\s*(?:[(.,;:/]|\b(?:{_one_of('words after phrases')})\b).*")
 _NO_PHRASE = re.compile(rf"\b(?:the\b|{_one_of('beginnings of words that are in no phrase')})")
 _PHRASE = re.compile(
