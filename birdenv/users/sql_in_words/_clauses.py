@@ -27,7 +27,9 @@ _CREATED = {"VIEW": "a saved view", "TABLE": "a new table", "INDEX": "an index"}
 
 @says("Select")
 def _select(speaker: Speaker, node: Node) -> Phrase:
-    return _clauses(speaker, node, _shown(speaker, node), _from(speaker, node))
+    shown, source = _shown(speaker, node), _from(speaker, node)
+    is_said = shown.endswith(source.replace("of the ", "the number of ", 1)) and source.startswith("of the ")
+    return _clauses(speaker, node, shown, "" if is_said else source)
 
 
 @says(*_SET_OPERATIONS)

@@ -108,7 +108,7 @@ def _as_said(words: str, meaning: str) -> str:
         return f"{front} in {_UNITS[unit][0]}"
     front, _, last = words.rpartition(" ")
     if last in ("on", "at") and front:
-        return f"{front}-{last} {'time' if last == 'at' else 'date'}"
+        return f"{front.replace(' ', '-')}-{last} {'time' if last == 'at' else 'date'}"
     if _FLAG.match(about) and last != "flag":
         return f"{words} flag"
     return f"{front} {_SHORT.get(last, last)}".strip()

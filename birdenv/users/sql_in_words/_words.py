@@ -79,7 +79,11 @@ class Speaker:
         self.letters: dict[int, str] = {}
         columns = list(tree.find_all(node_class("Column"), bfs=False))
         self.referred = {node.name.lower() for node in columns}
-        first = {node.table: node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS}
+        tables = tree.find_all(node_class("Table"))
+        inner = {one.alias_or_name for one in tables if one.find_ancestor(node_class("Select")) is not tree}
+        general = (node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS)
+        self.roles = {alias: role for alias, role in sources.roles.items() if alias not in inner}
+        first = {node.table: node for node in general if node.table not in inner}
         self.owners = {
             id(node): f" of the {singular(noun)}"
             for alias, node in first.items()

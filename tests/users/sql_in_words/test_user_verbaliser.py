@@ -305,6 +305,11 @@ GOLD = (
             "CASE WHEN l.status = 'a' THEN 1 WHEN l.status = 'b' THEN 2 END",
             "1 if the status of the tray is 'a', 2 if it is 'b'",
         ),
+        (
+            "(SELECT AVG(l.cost) FROM trays l WHERE l.oven = o.oven)",
+            "(the average of the cost of the trays where the oven is the same)",
+        ),
+        ("(SELECT COUNT(l.tray_id) FROM trays l)", "(the number of trays)"),
         ("9 - COUNT(l.tray_id)", "9 minus the number of trays by first oven"),
         ("9 - COUNT(o.oven_id)", "9 minus the number of ovens"),
     ],
@@ -396,6 +401,7 @@ def test_columns_are_called_by_their_meanings() -> None:
         ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
         ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
         ("co2_lvl", "CO2 level; the concentration in the room.", "co 2 level"),
+        ("signed_up_on", "Date of the first order.", "signed-up-on date"),
         ("drill_no", "Number of drills for fires.", "drill no"),
         ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
         ("maint_oven", "Oven in the maintenance, as in Maintenance(MaintOven).", "maintenance oven"),
