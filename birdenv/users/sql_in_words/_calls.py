@@ -100,8 +100,10 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
 
 def _is_divisor(call: Node) -> bool:
     """Return whether a count is what something is divided by, so that it counts all rows."""
-    while kind_of(call.parent) in ("Paren", "Cast", "Anonymous"):
+    while kind_of(call.parent) in ("Paren", "Cast", "Anonymous", "Select", "Subquery"):
         call = call.parent
+        if call.args.get("where"):
+            return False
     return kind_of(call.parent) in ("Div", "IntDiv") and call.parent.expression is call
 
 

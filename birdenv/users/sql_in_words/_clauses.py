@@ -76,7 +76,8 @@ def _shown(speaker: Speaker, node: Node) -> str:
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
-        items = f"the different {bare(items)}"
+        what = f"combination of {items}" if len(said) > 1 else bare(items)
+        items = f"the different {bare(items)}" if speaker.nested else f"each different {what} only once"
     return f"show {items}" if items and not speaker.nested else items
 
 

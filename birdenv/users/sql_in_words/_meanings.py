@@ -166,10 +166,11 @@ def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[
     short, is_long = _SHORT.get(piece, ""), len(piece) >= _PIECE
     if short and is_last:
         return short
-    if is_long and piece in whole:
-        return piece
-    begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
     stem = _ENDING.sub("", piece)
+    if is_long and piece in whole:
+        others = (word for word in own if _ENDING.sub("", word) == stem and not word.startswith(piece))
+        return next(others, piece)
+    begun = (word for word in own if word.startswith(piece) and (is_long or word == piece))
     if any(word.startswith(stem) and word[:6] in piece for word in own if _PIECE <= len(stem) < len(piece)):
         return piece
     return next(begun, short if is_long else "")
@@ -233,7 +234,7 @@ def real_words(notes: BriefNotes) -> frozenset[str]:
     made_up = {
         name for name in (*notes.columns, *_entries(notes)) if name not in meant or is_identifier(name)
     }
-    return frozenset(_USUAL | (meant | known) - made_up - _SHORT.keys() | {"id"})
+    return frozenset(_USUAL.union(_SHORT.values()) | (meant | known) - made_up - _SHORT.keys() | {"id"})
 
 
 _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")

@@ -91,8 +91,10 @@ SENTENCES = [
     ("MIN(price)", "the lowest price"),
     (
         "SELECT DISTINCT baker_name FROM bakers WHERE trained = 'yes'",
-        "show the different baker name; only cases where the trained is 'yes'",
+        "show each different baker name only once; only cases where the trained is 'yes'",
     ),
+    ("SELECT DISTINCT a, b FROM t", "show each different combination of the a, the b only once"),
+    ("x IN (SELECT DISTINCT a FROM t)", "the x is among (the different a)"),
     (
         "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
         (
@@ -237,7 +239,7 @@ FRAGMENTS = [
     ("OR a = 1", "or also cases where the a is 1"),
     ("a > 1 AND", "a is greater than 1 and"),
     ("a > 1 OR", "a is greater than 1 or"),
-    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of cases)"),
+    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of all cases)"),
     ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further entries by branch id"),
     ("o.branch_id = b.branch_id", "the branch id is the same"),
     ("(...sum of filled fields...) / 8.0", "(and so on sum of filled fields and so on) divided by 8.0"),
@@ -391,7 +393,7 @@ def test_columns_are_called_by_their_meanings() -> None:
         {},
     )
     said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
-    assert said == "the power rate in W is greater than 3 and the region equals the crust size"
+    assert said == "the power rating in W is greater than 3 and the region equals the crust size"
 
 
 @pytest.mark.parametrize(
