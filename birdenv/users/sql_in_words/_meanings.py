@@ -37,7 +37,6 @@ _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 _TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
 
 
-@lru_cache(maxsize=4096)
 def words_of_part(part: str, notes: BriefNotes) -> str:
     """Return the words for a part of a name that has no meaning: those of a column, an entry or a term."""
     if not notes.columns or part in _terms(notes) or part in real_words(notes):
@@ -245,13 +244,13 @@ def entry_meanings(meaning: str) -> dict[tuple[str, ...], str]:
     """Return the descriptions of the entries in a JSON column by their paths."""
     try:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
-    except ValueError:
+        return dict(_leaves(found.get("fields_meaning"), ()))
+    except (ValueError, RecursionError):
         return {}
-    return dict(_leaves(found.get("fields_meaning"), ()))
 
 
 def _leaves(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    if isinstance(node, str):
+    if isinstance(node, str) and path:
         yield path, node
     for key, inner in node.items() if isinstance(node, dict) else ():
         yield from _leaves(inner, (*path, key))
@@ -261,4 +260,4 @@ def _leaves(node: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
 def _entries(notes: BriefNotes) -> dict[str, str]:
     """Return the descriptions of the entries in all JSON columns by their last keys in lower case."""
     every = (entry_meanings(meaning) for meaning in notes.columns.values())
-    return {path[-1].lower(): text for entries in every for path, text in entries.items() if path}
+    return {path[-1].lower(): text for entries in every for path, text in entries.items()}

@@ -475,6 +475,23 @@ def test_entries_with_the_same_name_are_told_apart(path: str, words: str) -> Non
     assert read_aloud(f"json_extract(recipe, '$.{path}')", notes=NOTES).text == f"the {words}"
 
 
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        "{",
+        '{"fields_meaning": "text"}',
+        '{"fields_meaning": ["a", {"b": "c"}]}',
+        '{"fields_meaning": null}',
+        '{"fields_meaning": {"a": 1}}',
+        '{"fields_meaning": ' + '{"a": ' * 5000 + "1" + "}" * 5001,
+    ],
+)
+def test_a_damaged_meaning_of_a_json_column_is_no_obstacle(meaning: str) -> None:
+    notes = BriefNotes({"recipe": meaning}, {1: "No term here"})
+    said = read_aloud("json_extract(recipe, '$.flour.grams') > max_recipe", notes=notes).text
+    assert said == "the flour grams is greater than the max recipe"
+
+
 def test_a_sort_key_for_missing_values_is_said_with_its_key() -> None:
     for key in ("a IS NULL", "CASE WHEN a IS NULL THEN 1 ELSE 0 END", "a IS NOT NULL DESC"):
         said = verbalise(f"ORDER BY {key}, a DESC")
