@@ -34,7 +34,7 @@ _WORD = re.compile(r"[a-z]+")
 _JOINED = re.compile(r"(?<!\w)\w*_\w+")
 _AREA = re.compile(r" ?((?:[km]?g|u?w)?c?m) ([23])$")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
-_TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{1,6})\)")
+_TERM = re.compile(r"([A-Z][\w -]+) \(([A-Z][A-Za-z]{0,5}[A-Z])\)")
 
 
 def words_of_part(part: str, notes: BriefNotes) -> str:
@@ -185,9 +185,6 @@ _ENUM = re.compile(r"(\w+)_enum\b")
 _REFERENCE = re.compile(r"(?i)\b(?:references|referencing|(?:record|linked) to)\s([a-z]\w+)[.(]")
 _END = re.compile(rf"(?is)\s*(?:[(.,;:/]|\b(?:{_one_of('words after phrases')})\b).*")
 _NO_PHRASE = re.compile(rf"\b(?:the\b|{_one_of('beginnings of words that are in no phrase')})")
-_PHRASE = re.compile(
-    r"\b(?:the\b|key|describ|referenc|unique|identif|link|serial|column|jsonb?|example|data|enum|numeric|varchar)"
-)
 _PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
 
 
@@ -205,11 +202,10 @@ def _noun_phrase(name: str, meaning: str) -> str:
     kind = split_words(enum[1]) if enum else ""
     kind = kind if " " in kind else _fewest(kind, (), _USUAL, 12)
     for phrase in (found * (_REFERENCE.search(meaning) is None), kind):
-        letters = iter(name)  # in which the first letters of the words must occur in order
-        if not _PHRASE.fullmatch(phrase) or _NO_PHRASE.search(phrase):
-            continue
-        words, in_order = phrase.split(), " " in phrase and all(word[0] in letters for word in phrase.split())
-        if in_order or any(_is_short_for(name[:3], word) for word in words):
+        words, letters = phrase.split(), iter(name)  # in which the words' first letters must occur in order
+        is_begun = any(_is_short_for(name[:3], word) for word in words)
+        is_meant = is_begun or (words[1:] and all(word[0] in letters for word in words))
+        if is_meant and _PHRASE.fullmatch(phrase) and not _NO_PHRASE.search(phrase):
             return phrase
     return ""
 

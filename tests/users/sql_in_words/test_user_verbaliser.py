@@ -444,6 +444,7 @@ NOTES = BriefNotes(
         1: "Loaf Hardness Index (LHI). Hard loaves. LHI = crstwt / kneadsim",
         2: "Dough Age Score (DAS). Age.",
         3: "Dough Acid Share (DAS). Acid.",
+        4: "CrstWt (Heaviness). Weight.",
     },
 )
 
@@ -454,6 +455,7 @@ NOTES = BriefNotes(
         ("lhi", "loaf hardness index"),
         ("avg_lhi", "average loaf hardness index"),
         ("das", "das"),  # two terms
+        ("max_heaviness", "max heaviness"),  # no abbreviation
         ("kneadsim", "kneading similarity"),  # a name in a formula is no word
         ("total_kneadsim", "total kneading similarity"),
         ("max_extrc", "max extraction"),  # an entry of a JSON column
