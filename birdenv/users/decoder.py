@@ -114,7 +114,7 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
         lead = f"For {term},"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
-    return _of_the_rest(_FORMS[form].format(lead, text), text)
+    return _of_the_rest(_FORMS[form].format(lead, text.removeprefix("and also ")), text)
 
 
 def _of_the_rest(said: str, content: str) -> str:
