@@ -1,21 +1,21 @@
 """Read what a question claims: amounts and their bounds, and whether something is in or out.
 
-The phrases are in `understanding/follow_ups.txt`.
+The phrases are in `understanding/follow_ups.txt` and `forms.txt`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from birdenv.users._facts import Value
-from birdenv.users.understanding._phrases import Phrases, any_of, read_phrases
+from birdenv.users.understanding._phrases import FORMS, Phrases, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
-_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt") | FORMS
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
@@ -26,8 +26,7 @@ UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 
 _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
-_PATTERNS = {name: any_of(phrases) for name, phrases in _GROUPS.items()}
-_ALL = Phrases(_GROUPS)
+_PHRASES = Phrases(_GROUPS)
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
@@ -36,12 +35,9 @@ def without_courtesy(text: str) -> str:
     return _COURTESY.sub("", text)
 
 
-def says(text: str, *groups: str) -> frozenset[str]:
-    """Return the groups in `follow_ups.txt`, or those of the given ones, with a phrase in a cleaned text."""
-    spaced = " ".join(words(text))
-    if not groups:
-        return frozenset(_ALL.found_in(spaced))
-    return frozenset(name for name in groups if _PATTERNS[name].search(spaced))
+def says(text: str) -> Set[str]:
+    """Return the groups of phrases in a cleaned text."""
+    return _PHRASES.found_in(" ".join(words(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,8 @@ class Claims:
     """What a question claims.
 
     Attributes:
-        said: the groups in `follow_ups.txt` that have a phrase in the question.
+        said: the groups of phrases in the question. Where it offers a choice, nothing is proposed as a bound
+            or as all that counts.
         amounts: the numbers, dates and times, each with True if it is a percentage.
         spaced: the stems of all words, with a single space before and after each.
         after: the stems after the last amount, as in "so 3 days are late?".
@@ -57,7 +54,7 @@ class Claims:
         units: the units.
     """
 
-    said: frozenset[str]
+    said: Set[str]
     amounts: Sequence[tuple[Value, bool]]
     spaced: str
     after: frozenset[str]
@@ -71,8 +68,9 @@ class Claims:
 
     @property
     def keeps(self) -> bool | None:
-        """Return whether the question proposes that something is in, or None if it does not."""
-        return "out" not in self.said if self.said & {"in", "out"} else None
+        """Return whether the question proposes that something is in, or None if it proposes neither."""
+        is_open = "choice" in self.said or self.said.isdisjoint(("in", "out"))
+        return None if is_open else "out" not in self.said
 
 
 @lru_cache(maxsize=64)
@@ -101,7 +99,8 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
 
     rest = _AMOUNT.sub(noted, text)
     after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
-    said = says(rest) | {"contrast"} if contrast else says(rest)
+    said = says(rest) | ({"contrast"} if contrast else set())
+    said -= {*SIGNS, "only"} if "choice" in said else set()
     units = UNIT_STEMS.intersection(_stems(rest))
     return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 
 from birdenv.users._brief import Brief, BriefNotes
-from birdenv.users._claims import PART_STEMS, SPELT, says
+from birdenv.users._claims import PART_STEMS, SPELT
 from birdenv.users._facts import names_in, stems_of
-from birdenv.users.sql_in_words import Names, parse_fragment, tokenize, verbalise
+from birdenv.users.sql_in_words import Names, parse_fragment, verbalise
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_words, stem, words
 
@@ -27,51 +28,53 @@ _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
 
+_TELLING_NOTHING = GENERIC_STEMS | _OF_KEYS
+
 TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
 
 
-def of_clause(text: str, choice: Choice, brief: Brief) -> str | None:
+def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | None:
     """Return "Yes", "No" or an empty string for a proposal about a clause that lists names or arranges rows.
 
     The result is None if the answer is about something else, such as a condition. If a question proposes a
     name that is in the schema but not in the clause, the result is "No".
+
+    Args:
+        text: the question.
+        said: the groups of phrases in the question.
+        choice: the point, with one piece of SQL.
+        brief: what the user knows.
     """
-    sql, clause = "".join(choice.granted()[:1]), "".join(part.clause for part in choice.parts[:1])
-    clause = clause or next((_BEGINNINGS.get(token.key, "") for token in tokenize(sql)), "")
-    if len(choice.granted()) != 1 or (clause != "output" and says(text, "use")):
+    (sql,) = choice.granted()
+    clause = "".join(part.clause for part in choice.parts[:1])
+    clause = clause or _BEGINNINGS.get(sql.partition(" ")[0].upper(), "")
+    if clause != "output" and "use" in said:
         return ""
     if clause in _REGIONS:
-        return _names(text, sql, clause, known_names(choice, brief))
+        return _names(text, said, sql, clause, known_names(choice, brief))
     if clause == "distinct":
-        said = says(text, "once", "repeated")
-        return "Yes" if "once" in said else "No" if said else ""
-    return "No" if clause == "limit" and says(text, "no limit") else None
+        return "Yes" if "once" in said else "No" if "repeated" in said else ""
+    return "No" if clause == "limit" and "no limit" in said else None
 
 
-def known_names(choice: Choice, brief: Brief) -> frozenset[frozenset[str]]:
-    """Return the stems of each name in the schema, except names that the request or an annotated term has."""
-    known = _known(brief.identifiers, brief.notes)
-    if not choice.items:
-        return known
-    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)]))
-    return frozenset(name for name in known if not name <= given)
+def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
+    """Return the stems of each telling name in the schema.
 
-
-@lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
-    names = Names(identifiers, notes)
-    found = {stems_of(names.words(name)) for name in identifiers}
-    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
+    For an annotated point, names that the request or its term has are left out.
+    """
+    given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)] if choice.items else []))
+    names = schema_names(brief.identifiers, brief.notes)
+    return {name for name in names if not (name <= _TELLING_NOTHING or name <= given)}
 
 
 @lru_cache(maxsize=64)
-def schema_stems(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[str]:
-    """Return the stems of the words in all names in the schema."""
+def schema_names(identifiers: frozenset[str], notes: BriefNotes) -> frozenset[frozenset[str]]:
+    """Return the stems of the words in each name in the schema."""
     names = Names(identifiers, notes)
-    return frozenset().union(*(stems_of(names.words(name)) for name in identifiers))
+    return frozenset(stems_of(names.words(name)) for name in identifiers)
 
 
-def is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
+def is_foreign(text: str, own: frozenset[str], known: Set[frozenset[str]]) -> bool:
     """Return True if a text mentions a name from the schema, but none of a snippet's names (`own`)."""
     said, own = {word for word in stems_of(text) if not word.isdigit()}, own - TIMES
     telling = ((name, name - TIMES) for name in known)
@@ -96,7 +99,7 @@ def _said(sql: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(words(verbalise(sql)))))
 
 
-def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> str:
+def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozenset[str]]) -> str:
     """Judge a proposal about output columns, groups or sorting.
 
     The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
@@ -106,21 +109,20 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     if clause == "group" and (not _GROUPED.search(text) or _COMPUTED.search(text)):
         return ""
     about = _REGIONS[clause].sub(" ", text)
-    said = frozenset(map(stem, words(about)))
-    if clause in ("order", "tie") and not says(text, "sorted by"):
-        known = frozenset()
-    here = [name for name in known if name - _OF_KEYS <= said]
+    own = frozenset(map(stem, words(about)))
+    if clause in ("order", "tie") and "sorted by" not in said:
+        known = set()
+    here = [name for name in known if name - _OF_KEYS <= own]
     full = [name for name in here if not any(name < other for other in here)]
-    if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
+    if any(not any(name - _OF_KEYS <= item for item, _ in items) for name in full):
         return "No"
-    named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
+    named = [bool(item & own) if clause == "output" else item - _OF_KEYS <= own for item, _ in items]
     if clause in ("order", "tie"):
-        found = says(text, "ascending", "descending", "by time")
-        if items and len(found - {"by time"}) == 1:
+        if items and len(said & {"ascending", "descending"}) == 1:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if "by time" in found and not any(own & TIMES for own, _ in items):
+            if "by time" in said and not any(item & TIMES for item, _ in items):
                 return ""
-            return "Yes" if ("descending" in found) == wanted[0] else "No"
+            return "Yes" if ("descending" in said) == wanted[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
@@ -130,5 +132,5 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     if clause == "output":
         if not any(named):
             return "No" if told else ""
-        return "No" if says(text, "all columns") else "Yes" if full else ""
-    return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
+        return "No" if "all columns" in said else "Yes" if full else ""
+    return "No" if any(named) and told <= frozenset[str]().union(*(item for item, _ in items)) else ""

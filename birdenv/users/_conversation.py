@@ -23,7 +23,7 @@ from birdenv.users.understanding import (
     understand_parts,
 )
 from birdenv.users.understanding._candidate import Candidate
-from birdenv.users.understanding._candidate_words import stems_in, subject_stems
+from birdenv.users.understanding._candidate_words import stems_in
 from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, choice_of
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
@@ -70,6 +70,8 @@ class Conversation:
             elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
                 self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
+        if not waiting:
+            return parts
         told_now = [part.choice for part in answered if part.choice is not None and part.choice.tells]
         texts = {part.text for part in answered}
         told = {choice.target for choice in [*told_now, *self.told[-1:]]}
@@ -140,7 +142,7 @@ class Conversation:
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and rest:
             return choice
-        if part := part_asked_for(asked, told, self.brief):
+        if part := part_asked_for(asked, said, told, self.brief):
             return part
         if one := next((one for one in reversed(self.told) if confirmed(asked, one, self.brief)), None):
             return one
@@ -171,7 +173,7 @@ class Conversation:
 
     def _echoed(self, rest: Set[str]) -> Choice | None:
         """Return the told point with most of the telling words in a question; None if no point has any."""
-        telling = rest - subject_stems(self.brief)
+        telling = rest - index_of(self.brief).subjects
         shared = [len(telling & (self._stems_of(one) | stems_in(one.target))) for one in self.told]
         most = max(shared)
         return self.told[len(shared) - 1 - shared[::-1].index(most)] if most else None
@@ -246,11 +248,11 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited:
         return ""
-    phrases = says(asked.text, "keeps", "drops", "choice", "enquiry")
-    if len(phrases) != 1 or phrases & {"choice", "enquiry"}:
+    phrases = says(asked.text) & {"keeps", "drops"}
+    if len(phrases) != 1 or asked.said.found & {"choice", "enquiry"}:
         return ""
     said = set(asked.content) - GENERIC_STEMS
-    subjects = subject_stems(brief)
+    subjects = index_of(brief).subjects
     telling = [(one, stems_in(one.term) - GENERIC_STEMS) for one in brief.inherited]
     named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= said]
     holds = {has_snippet(brief.gold, one.snippet) for one in named}

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from birdenv.users.sql_in_words import Node, parse_fragment, split_words
 from birdenv.users.sql_in_words._words import kind_of, node_class
+from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._word_forms import clean, stem, words
 
 Value: TypeAlias = Decimal | str
@@ -40,6 +41,7 @@ class Facts:
 
     Attributes:
         ranges: the ends of each range that a condition on an amount allows.
+        bounded: the columns and formulas that these conditions compare (see `bare_text`).
         amounts: all numbers, dates and times in the snippet.
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
@@ -54,9 +56,12 @@ class Facts:
             is one of several, or there is none.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
+        columns: the names of the columns, in lower case.
+        alias: the name that the snippet gives its result, in lower case; empty if there is none.
     """
 
     ranges: Sequence[Ends] = ()
+    bounded: frozenset[str] = frozenset()
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
@@ -68,6 +73,8 @@ class Facts:
     is_turned: bool = False
     names: frozenset[str] = frozenset()
     compared: Sequence[frozenset[str]] = ()
+    columns: frozenset[str] = frozenset()
+    alias: str = ""
 
     @property
     def decide_something(self) -> bool:
@@ -91,19 +98,25 @@ def facts_of(sql: str) -> Facts:
         return Facts()
     body = body_of(tree)
     ranges = list(_ranges(tree))
-    literals = map(_value, tree.find_all(node_class("Literal"), node_class("Neg")))
+    bounded = frozenset(side for _, side in ranges)
+    amounts = map(_value, _nodes(tree, "Literal", "Neg"))
+    filled, unfilled = _filled(body)
     return Facts(
-        tuple(ends for ends, _ in ranges),
-        frozenset(value for value in literals if value is not None),
-        tuple(_values(tree)),
-        _beside(body),
-        tuple(_connected(body)),
-        frozenset(map(kind_of, tree.find_all(node_class("And"), node_class("Or")))),
-        *_filled(body),
-        _keeps_missing(body),
-        len({side for _, side in ranges}) > 1 or _only_computes(body) or _is_turned(tree),
-        names_in(tree),
-        tuple(_compared(tree)),
+        ranges=tuple(ends for ends, _ in ranges),
+        bounded=bounded,
+        amounts=frozenset(value for value in amounts if value is not None),
+        values=tuple(_values(tree)),
+        beside=_beside(body),
+        connected=tuple(_connected(body)),
+        joins=frozenset(map(kind_of, _nodes(tree, "And", "Or"))),
+        filled=filled,
+        unfilled=unfilled,
+        keeps_missing=_keeps_missing(body),
+        is_turned=len(bounded) > 1 or _only_computes(body) or _is_turned(tree),
+        names=names_in(tree),
+        compared=tuple(_compared(tree)),
+        columns=frozenset(node.name.lower() for node in _nodes(body, "Column")),
+        alias=tree.alias.lower() if kind_of(tree) == "Alias" else "",
     )
 
 
@@ -132,6 +145,11 @@ _QUOTED = re.compile(r"'([^']+)'")
 _BETWEEN = re.compile(r",| or | and ")
 
 
+def _nodes(tree: Node, *kinds: str) -> Iterator[Node]:
+    """Yield the nodes in a tree whose classes have these names."""
+    yield from tree.find_all(*map(node_class, kinds))
+
+
 def body_of(tree: Node) -> Node:
     """Return the condition or formula in a tree, without an alias and brackets; None if there is none."""
     if kind_of(tree) == "Select":
@@ -153,7 +171,7 @@ def operands(tree: Node, *kinds: str) -> Iterator[Node]:
 
 def names_in(tree: Node | None) -> frozenset[str]:
     """Return the stems of the words in all names in a tree."""
-    found = tree.find_all(node_class("Identifier")) if tree is not None else ()
+    found = _nodes(tree, "Identifier") if tree is not None else ()
     return frozenset(stem(word) for node in found for word in split_words(node.name).split())
 
 
@@ -172,25 +190,25 @@ def _value(node: Node) -> Value | None:
 
 
 def _ranges(tree: Node) -> Iterator[tuple[Ends, str]]:
-    for node in tree.find_all(*map(node_class, [*SIGN_OF, "Between"])):
+    for node in _nodes(tree, *SIGN_OF, "Between"):
         if kind_of(node) == "Between":
             pairs = [(">=", _value(node.args["low"])), ("<=", _value(node.args["high"]))]
         else:
             pairs = [(SIGN_OF[kind_of(node)], _value(node.expression))]
         ends = tuple((sign, value) for sign, value in pairs if value is not None)
         if len(ends) == len(pairs):
-            yield ends, node.this.sql()
+            yield ends, bare_text(node.this.unnest().sql())
 
 
 def _compared(tree: Node) -> Iterator[frozenset[str]]:
-    for node in tree.find_all(*map(node_class, SIGN_OF)):
+    for node in _nodes(tree, *SIGN_OF):
         left = node.this.unnest()
         if kind_of(left) in ("Sub", "Div"):
             yield from map(names_in, operands(left, "Sub", "Div"))
 
 
 def _values(tree: Node) -> Iterator[tuple[str, bool]]:
-    for node in tree.find_all(*map(node_class, ("EQ", "NEQ", "In", "Like"))):
+    for node in _nodes(tree, "EQ", "NEQ", "In", "Like"):
         keeps = kind_of(node) != "NEQ" and not node.args.get("negate") and kind_of(node.parent) != "Not"
         for one in node.expressions or [node.expression]:
             name = " ".join(map(stem, words(clean(one.name)))) if kind_of(one) == "Literal" else ""
@@ -212,11 +230,10 @@ def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
     select = node_class("Select")
     outer = body if isinstance(body, select) else body.find_ancestor(select)
     for kind in ("And", "Or"):
-        for node in body.find_all(node_class(kind)):
+        for node in _nodes(body, kind):
             parts = list(operands(node, kind))
-            nested = node_class("And"), node_class("Or")
-            inside = node.find_ancestor(select) is outer
-            if inside and kind_of(node.parent) != kind and not any(part.find(*nested) for part in parts):
+            is_nested = any(any(_nodes(part, "And", "Or")) for part in parts)
+            if node.find_ancestor(select) is outer and kind_of(node.parent) != kind and not is_nested:
                 yield kind, frozenset.intersection(*map(names_in, parts))
 
 
@@ -230,7 +247,7 @@ def _keeps_missing(body: Node) -> bool | None:
 
 
 def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
-    calls = [node for node in body.find_all(node_class("Anonymous")) if node.name.upper() in _FILLING]
+    calls = [node for node in _nodes(body, "Anonymous") if node.name.upper() in _FILLING]
     values = {_value(node.expressions[-1]) for node in calls}
     value = values.pop() if len(values) == 1 else None
     if not isinstance(value, Decimal):
@@ -240,7 +257,7 @@ def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
 
 
 def _is_turned(tree: Node) -> bool:
-    for node in tree.find_all(node_class("Not"), node_class("Case")):
+    for node in _nodes(tree, "Not", "Case"):
         inner, rest = node.this and node.this.unnest(), node.args.get("default")
         if kind_of(node) == "Case":
             if len(node.args["ifs"]) > 1 or (rest is not None and rest.sql() not in ("0", "NULL")):
@@ -251,5 +268,4 @@ def _is_turned(tree: Node) -> bool:
 
 
 def _only_computes(body: Node) -> bool:
-    is_formula = any(body.find_all(*map(node_class, _ARITHMETIC)))
-    return is_formula and not any(body.find_all(*map(node_class, _COMPARING)))
+    return any(_nodes(body, *_ARITHMETIC)) and not any(_nodes(body, *_COMPARING))

@@ -1,5 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
+`_claims` reads the question and `_facts` the SQL, and both are compared here. `_clauses` judges proposals of
+names in a clause, and `_formulas` those of a formula.
+
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
 
@@ -7,20 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from operator import ge, gt, le, lt
-from typing import Any, Literal
+from typing import Any
 
 from birdenv.users._brief import Brief
-from birdenv.users._claims import PART_STEMS, SIGNS, UNIT_STEMS, Claims, claims_of, says
-from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_stems
+from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
+from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of, values_beside
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidate_words import subject_stems
+from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._phrases import asks_for_output
+from birdenv.users.understanding._phrases import FORMS, any_of, asks_for_output
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
@@ -34,20 +36,27 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     distinctive words in the question, and an empty string otherwise.
     """
     *before, last = _SENTENCE.findall(asked.text) or [""]
-    if before and says(before[0], "enquiry") and says(last, "proposal"):
-        asked = take_apart(last)  # "How is it computed? Is it the cost divided by the price?"
-    said = says(asked.text, "proposal", "choice", "enquiry")
+    if before and _enquires(before[0]) and "proposal" in (question := take_apart(last)).said.found:
+        asked = question  # "How is it computed? Is it the cost divided by the price?"
     _, colon, rest = asked.text.rpartition(": ")
-    if colon and says(rest, "enquiry"):
+    if colon and _enquires(rest):
         return ""  # "May I ask one thing: how late is late?"
+    said = asked.said.found
     if "choice" in said or not (asked.confirms or "proposal" in said or " = " in asked.text):
-        return "" if said == {"enquiry"} else _judged(asked, choice, brief, is_proposal=False)
+        is_enquiry = "enquiry" in said and "choice" not in said
+        return "" if is_enquiry else _judged(asked, choice, brief, proposes=False)
     if choice.answer:
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
         return "Yes" if repeats else ""
-    judged = of_clause(asked.text, choice, brief)
-    return _judged(asked, choice, brief, is_proposal=True) if judged is None else judged
+    return _judged(asked, choice, brief, proposes=True)
+
+
+def _enquires(text: str) -> bool:
+    return _ENQUIRY.search(" ".join(words(text))) is not None
+
+
+_ENQUIRY = any_of(FORMS["enquiry"])
 
 
 def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
@@ -55,164 +64,206 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    return "" if says(asked.text, "enquiry") else _judged(asked, told, brief, is_proposal=False)
+    return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, proposes=False)
 
 
-def _judged(asked: Question, choice: Choice, brief: Brief, *, is_proposal: bool) -> str:
-    if len(choice.granted()) != 1:
+def _judged(asked: Question, choice: Choice, brief: Brief, *, proposes: bool) -> str:
+    """Judge a question about a point. `proposes` is False if it only mentions amounts or values."""
+    granted = choice.granted()
+    if len(granted) != 1 or not (proposes or facts_of(*granted).decide_something):
         return ""
-    (sql,) = choice.granted()
-    facts = facts_of(sql)
-    if not (is_proposal or facts.decide_something):
-        return ""
-    text = in_words(sql, brief).text
-    own = stems_of(text)
-    terms = stems_of(" ".join(item.term for item in choice.items))
-    term = terms - GENERIC_STEMS
-    rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
-    claims = claims_of(asked.text, months=stem("month") in own)
-    claims = replace(claims, after=claims.after & rest - _OF_AMOUNTS - subject_stems(brief))
-    said, keeps = claims.said, claims.keeps
-    if not (is_proposal or said or claims.amounts) or ("stays" in said and brief.changes_rows):
-        return ""
-    schema = schema_stems(brief.identifiers, brief.notes)
-    if "missing" in said and (found := _of_missing(asked, claims, facts, own | terms, schema)) is not None:
-        return found
-    if claims.amounts and (other := _other_subject(asked, choice, brief, facts, own - term)):
-        return "No" if other == "column" and is_proposal and keeps is None and not facts.joins else ""
-    # Of "are 9 docks too large?", "too large" sounds like leaving something out.
-    is_twofold = "out" in said and any(says(item.term, "out") for item in choice.items)
-    is_counted = claims.noun in rest & schema - own - _OF_AMOUNTS
-    if said & {"turned", "valued"} or is_twofold or is_counted:
-        return ""
-    if "choice" in said:
-        claims, keeps = replace(claims, said=said - {*SIGNS, "only"}), None
-    elif keeps is None and facts.ranges and claims.after & term - own:
-        keeps = True  # "so 3 days is late?"
-    if is_proposal and keeps is None and is_same_formula(asked.text, text, term | subject_stems(brief)):
-        return "Yes"
-    is_plain = rest <= PART_STEMS | own
-    found = "" if asks_for_output(asked.said) else _of_conditions(asked, said, facts, is_plain=is_plain)
-    if not found and _in_one_unit(claims, facts, own):
-        found = _of_amounts(claims, facts, keeps, is_proposal=is_proposal, is_plain=is_plain)
-    known = term | subject_stems(brief) | _OTHERS
-    if not found and facts.beside.isdisjoint(rest):
-        others = values_beside(sql, brief.notes.columns)
-        found = _of_values(claims, facts, others, keeps, is_proposal=is_proposal, is_all=rest <= own | known)
-    return found
+    proposal = _Proposal(asked, choice, brief, proposes)
+    for judge in (proposal.of_clause, proposal.of_missing, proposal.of_another_subject, proposal.of_reversal):
+        if (said := judge()) is not None:
+            return said
+    return proposal.of_formula() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
 
 
-def _other_subject(
-    asked: Question, choice: Choice, brief: Brief, facts: Facts, own: frozenset[str]
-) -> Literal["", "column", "other"]:
-    """Return "column" if an amount in a question belongs to another column, or "other" if to something else.
+class _Proposal:
+    """A question that may propose something about a point, and what the SQL of the point says.
 
-    The result is empty if the amount belongs to the point. A table's name does not count as another column,
-    because "fines of at least 5" may mean the amount of each fine. "9 docks" does not mean a difference of
-    docks and trips.
+    Most methods judge one sort of proposal: the result is "Yes", "No" or a statement, or empty if nothing
+    decides it. Some of them return None for proposals of another sort.
 
-    Args:
-        asked: the question.
-        choice: the point.
-        brief: what the user knows.
-        facts: the facts in the point's SQL.
-        own: the stems of the point's words that are not in its term.
+    Attributes:
+        claims: what the question claims.
+        facts: what the SQL says.
+        own: the stems of the SQL in words.
+        term: the stems of the annotated term.
+        rest: the telling stems in the question, without numbers.
+        subjects: the stems of the words for what the request lists.
+        schema: the stems of each name in the schema.
+        after: the telling stems after the amount in the question, without units and subjects.
+        keeps: whether something is in, or None if this is not proposed. "So 3 days is late?" proposes it.
+        is_plain: True if the question has no telling words but those of the SQL.
     """
-    tables, kept = subject_stems(brief), stems_of(" ".join(name for name, _ in facts.values))
-    known = frozenset(name for name in known_names(choice, brief) if not name - TIMES <= kept)
-    names = facts.names | own.intersection(asked.content)
-    columns = (name for name in known if not (name <= tables or name - TIMES <= tables & facts.names))
-    if is_foreign(asked.text, names - tables, frozenset(columns)):
-        return "column"
-    others = [item for item in brief.ambiguities if item not in choice.items]
-    values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
-    terms = stems_of(" ".join(item.term for item in others)) - tables
-    told = stems_of(" ".join(item.term for item in choice.items)) | own | GENERIC_STEMS
-    operands = [one & own - UNIT_STEMS for one in facts.compared]
-    is_elsewhere = (
-        is_foreign(asked.text, names, known)
-        or not terms.union(values).difference(told).isdisjoint(asked.content)
-        or len({one.isdisjoint(asked.content) for one in operands if one}) > 1
-    )
-    return "other" if is_elsewhere else ""
+
+    def __init__(self, asked: Question, choice: Choice, brief: Brief, proposes: bool) -> None:
+        self.asked, self.choice, self.brief, self.proposes = asked, choice, brief, proposes
+        (sql,) = choice.granted()
+        self.text = in_words(sql, brief).text
+        self.own = stems_of(self.text)
+        self.claims = claims_of(asked.text, months=_MONTH in self.own)
+        self.facts = facts_of(sql)
+        self.term = stems_of(" ".join(item.term for item in choice.items))
+        self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
+        self.subjects = index_of(brief).subjects
+        self.schema = schema_names(brief.identifiers, brief.notes)
+        self.after = self.claims.after & self.rest - _OF_AMOUNTS - self.subjects
+        self.keeps = self.claims.keeps
+        if self.keeps is None and "choice" not in self.claims.said:
+            self.keeps = True if self.facts.ranges and self.after & self.term - self.own else None
+        self.is_plain = self.rest <= PART_STEMS | self.own
+
+    def of_clause(self) -> str | None:
+        """Judge a proposal about a clause that lists names or arranges rows."""
+        said = self.claims.said
+        return of_clause(self.asked.text, said, self.choice, self.brief) if self.proposes else None
+
+    def of_missing(self) -> str | None:
+        """Judge whether entries without a value are in or out, or count as a number.
+
+        If a question names a different column whose values are missing, the result is an empty string.
+        """
+        claims, facts, said = self.claims, self.facts, self.claims.said
+        if "missing" not in said:
+            return None
+        empty = frozenset(map(stem, _EMPTY.findall(self.asked.text)))
+        is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
+        if facts.keeps_missing is None and not is_filled:
+            return None
+        others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
+        if "not out" in said or not others | facts.unfilled.intersection(self.asked.content) <= _OF_GAPS:
+            return ""
+        if facts.keeps_missing is None:
+            is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
+            return _yes(claims.amounts[0][0] == facts.filled) if is_read and facts.filled is not None else ""
+        if said >= {"in", "out"} or "choice" in said:
+            return _OUT if "out" in said and not facts.keeps_missing else ""
+        return "" if claims.keeps is None else _yes(claims.keeps == facts.keeps_missing)
+
+    def of_another_subject(self) -> str | None:
+        """Deny an amount of another column, and leave open an amount of something else.
+
+        A table's name does not count as another column, because "fines of at least 5" may mean the amount of
+        each fine. "9 docks" does not mean a difference of docks and trips.
+        """
+        if not self.claims.amounts:
+            return None
+        text, content, facts, tables = self.asked.text, self.asked.content, self.facts, self.subjects
+        own = self.own - (self.term - GENERIC_STEMS)
+        kept = stems_of(" ".join(name for name, _ in facts.values))
+        known = {name for name in known_names(self.choice, self.brief) if not name - TIMES <= kept}
+        names = facts.names | own.intersection(content)
+        columns = {name for name in known if not (name <= tables or name - TIMES <= tables & facts.names)}
+        if is_foreign(text, names - tables, columns):
+            return "No" if self.proposes and self.claims.keeps is None and not facts.joins else ""
+        others = [item for item in self.brief.ambiguities if item not in self.choice.items]
+        values = " ".join(name for item in others for name, _ in facts_of(item.snippet).values).split()
+        terms = stems_of(" ".join(item.term for item in others)) - tables
+        told = self.term | self.own | GENERIC_STEMS
+        operands = [one & own - UNIT_STEMS for one in facts.compared]
+        is_elsewhere = (
+            is_foreign(text, names, known)
+            or not terms.union(values).difference(told).isdisjoint(content)
+            or len({one.isdisjoint(content) for one in operands if one}) > 1
+        )
+        return "" if is_elsewhere else None
+
+    def of_reversal(self) -> str | None:
+        """Leave a proposal open that a word may reverse, or that counts something else."""
+        said, noun = self.claims.said, self.claims.noun
+        # Of "are 9 docks too large?", "too large" sounds like leaving something out.
+        is_twofold = "out" in said and any("out" in says(item.term) for item in self.choice.items)
+        is_counted = noun in self.rest - self.own - _OF_AMOUNTS and any(noun in name for name in self.schema)
+        may_be_either = said & {"turned", "valued"} or ("stays" in said and self.brief.changes_rows)
+        return "" if may_be_either or is_twofold or is_counted else None
+
+    def of_formula(self) -> str:
+        """Confirm the formula of the point."""
+        also = self.term - GENERIC_STEMS | self.subjects
+        may_be = self.proposes and self.keeps is None
+        return "Yes" if may_be and is_same_formula(self.asked.text, self.text, also) else ""
+
+    def of_conditions(self) -> str:
+        """Answer whether all conditions of a point must hold, or whether one is enough.
+
+        Of several groups of conditions, or of a group in another one, the question must name the one that it
+        is about.
+        """
+        said, found = self.claims.said, self.facts.connected
+        if len(found) > 1 or len(self.facts.joins) > 1:
+            found = [group for group in found if not group[1].isdisjoint(self.asked.content)]
+        offers_both = {"both", "one"} <= said
+        is_asked = said & {"both", "one"} and "out" not in said and (self.is_plain or offers_both)
+        if len(found) != 1 or not is_asked or asks_for_output(self.asked.said):
+            return ""
+        ((kind, _),) = found
+        if offers_both:
+            return "All of them must hold" if kind == "And" else "One of them is enough"
+        return _yes((kind == "And") == ("both" in said))
+
+    def of_amounts(self) -> str:
+        """Judge a proposal about numbers, dates or times."""
+        claims, facts, ranges, sign = self.claims, self.facts, self.facts.ranges, self.claims.sign
+        values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
+        if not self._is_in_one_unit() or "only amount" in claims.said or facts.is_turned:
+            return ""
+        if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
+            return _of_value(ranges[0][0][1], "", facts, self.keeps)
+        is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
+        is_told_of = claims.said & {"exact", "edge"} or not self.proposes or (is_excluded and self.after)
+        if self.keeps is not None or (is_told_of and not sign):
+            is_open = "side" in claims.said and not sign
+            return "" if len(values) != 1 or is_open else _of_value(values[0], sign, facts, self.keeps)
+        return _of_bound(values, sign, facts) if values and (self.proposes or self.is_plain) else ""
+
+    def _is_in_one_unit(self) -> bool:
+        """Return whether the question has no unit, or the units of the point.
+
+        Kilometres divided by (minutes divided by 60) are kilometres per hour.
+        """
+        units, own = self.claims.units, self.own & UNIT_STEMS
+        if not self.claims.amounts or not units:
+            return True
+        is_converted = 60 in self.facts.amounts and len(own) > 1
+        of_point = {"hour" if is_converted and unit == _MINUTE else unit for unit in own}
+        return {"hour" if unit == "h" else unit for unit in units} == of_point
+
+    def of_values(self) -> str:
+        """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
+        claims, facts, keeps = self.claims, self.facts, self.keeps
+        listed = [kept for _, kept in facts.values]
+        (sql,) = self.choice.granted()
+        others = ((name, False) for name in values_beside(sql, self.brief.notes.columns))
+        named = [kept for name, kept in (*facts.values, *others) if f" {name} " in claims.spaced]
+        is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
+        is_open = is_one_of_several or claims.said & {"both", "contrast"}
+        if not listed or is_open or not facts.beside.isdisjoint(self.rest):
+            return ""
+        if claims.said >= {"in", "out", "choice"} and named and not any(named):
+            return _OUT
+        is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
+        is_all = self.rest <= self.own | self.term | self.subjects | _OTHERS
+        may_list = not facts.ranges and not facts.joins and all(listed)
+        if "only" in claims.said and may_list:
+            if keeps is False or not all(named):
+                return ""  # "not only paid ones?", "just collected, no pending ones?"
+            counted = {value for value, _ in claims.amounts} <= {len(listed)}
+            if not counted or (is_whole and not is_all):
+                return ""
+            return "Yes" if is_whole else "No" if named else ""
+        if keeps is not None:
+            return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
+        is_all_of_them = is_all and may_list and len(named) == len(listed) and all(named)
+        return "Yes" if self.proposes and is_all_of_them else ""
 
 
 def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
 
 
-def _of_missing(
-    asked: Question, claims: Claims, facts: Facts, own: frozenset[str], schema: frozenset[str]
-) -> str | None:
-    """Judge whether entries without a value are in or out, or count as a number; None if nothing is missing.
-
-    If a question names a different column whose values are missing, the result is an empty string.
-    """
-    said, keeps = claims.said, claims.keeps
-    empty = frozenset(map(stem, _EMPTY.findall(asked.text)))
-    is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
-    if facts.keeps_missing is None and not is_filled:
-        return None
-    others = empty - own - (GENERIC_STEMS - schema) | facts.unfilled.intersection(asked.content)
-    if "not out" in said or not others <= _OF_GAPS:
-        return ""
-    if facts.keeps_missing is None:
-        is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
-        return _yes(claims.amounts[0][0] == facts.filled) if is_read and facts.filled is not None else ""
-    if said >= {"in", "out"} or "choice" in said:
-        return _OUT if "out" in said and not facts.keeps_missing else ""
-    return "" if keeps is None else _yes(keeps == facts.keeps_missing)
-
-
-def _of_conditions(asked: Question, said: frozenset[str], facts: Facts, *, is_plain: bool) -> str:
-    """Answer whether all conditions of a point must hold, or whether one is enough.
-
-    Of several groups of conditions, or of a group in another one, the question must name the one that it is
-    about.
-    """
-    found = facts.connected
-    if len(found) > 1 or len(facts.joins) > 1:
-        found = [group for group in found if not group[1].isdisjoint(asked.content)]
-    is_choice = {"both", "one"} <= said
-    if len(found) != 1 or not said & {"both", "one"} or "out" in said or not (is_plain or is_choice):
-        return ""
-    ((kind, _),) = found
-    if is_choice:
-        return "All of them must hold" if kind == "And" else "One of them is enough"
-    return _yes((kind == "And") == ("both" in said))
-
-
-def _in_one_unit(claims: Claims, facts: Facts, own: frozenset[str]) -> bool:
-    """Return whether a question has no unit, or the units of the point.
-
-    Kilometres divided by (minutes divided by 60) are kilometres per hour.
-    """
-    units = {"hour" if unit == "h" else unit for unit in claims.units}
-    is_converted = 60 in facts.amounts and len(own & UNIT_STEMS) > 1
-    of_point = {"hour" if is_converted and unit == _MINUTE else unit for unit in own & UNIT_STEMS}
-    return not claims.amounts or not units or units == of_point
-
-
-_MINUTE = stem("minute")
-
-
-def _of_amounts(
-    claims: Claims, facts: Facts, keeps: bool | None, *, is_proposal: bool, is_plain: bool
-) -> str:
-    """Judge a proposal about numbers, dates or times."""
-    values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
-    ranges, sign = facts.ranges, claims.sign
-    if "only amount" in claims.said or facts.is_turned:
-        return ""
-    if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
-        return _of_value(ranges[0][0][1], "", facts, keeps)
-    is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
-    is_told_of = claims.said & {"exact", "edge"} or not is_proposal or (is_excluded and claims.after)
-    names_value = not sign and is_told_of
-    if keeps is not None or names_value:
-        is_open = "side" in claims.said and not sign
-        return "" if len(values) != 1 or is_open else _of_value(values[0], sign, facts, keeps)
-    return _of_bound(values, sign, facts) if values and (is_proposal or is_plain) else ""
+_MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 
 def _as_in(facts: Facts, value: Value, is_percentage: bool) -> Value:
@@ -257,9 +308,8 @@ def _includes(ends: Ends, value: Value, sign: str = "") -> bool | None:
 
 def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     """Judge a proposal of amounts, or of a bound, as what a point means."""
-    for value in values:
-        if _shape(value) not in map(_shape, facts.amounts):
-            return ""
+    if not {*map(_shape, values)} <= {*map(_shape, facts.amounts)}:
+        return ""
     ends = [end for ends in facts.ranges for end in ends]
     if sign and not ends:
         return ""
@@ -280,41 +330,6 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
         one for one, end in ends for value in numbers if not isinstance(end, str) if abs(end - value) == 1
     ]
     return "" if sign and any(one != sign for one in near) else "No"  # "more than 39" may be "at least 40"
-
-
-def _of_values(
-    claims: Claims,
-    facts: Facts,
-    others: frozenset[str],
-    keeps: bool | None,
-    *,
-    is_proposal: bool,
-    is_all: bool,
-) -> str:
-    """Judge a proposal about texts: whether those that it mentions are in, or all that are.
-
-    The `others` are texts that the same column may have, and that are out.
-    """
-    listed = [kept for _, kept in facts.values]
-    known = (*facts.values, *((other, False) for other in others))
-    named = [kept for name, kept in known if f" {name} " in claims.spaced]
-    is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
-    if not listed or is_one_of_several or claims.said & {"both", "contrast"}:
-        return ""
-    if claims.said >= {"in", "out", "choice"} and named and not any(named):
-        return _OUT
-    if "only" in claims.said and not facts.ranges and not facts.joins and all(listed):
-        if keeps is False or False in named:
-            return ""  # "not only paid ones?", "just collected, no pending ones?"
-        counted = {value for value, _ in claims.amounts} <= {len(listed)}
-        is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
-        if not counted or (is_whole and not is_all):
-            return ""
-        return "Yes" if is_whole else "No" if named else ""
-    if keeps is not None:
-        return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-    is_whole = is_proposal and is_all and not facts.ranges and not facts.joins
-    return "Yes" if is_whole and len(named) == len(listed) and all(listed) else ""
 
 
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")

@@ -7,15 +7,14 @@ that") or by its role ("what do I divide by?", "the score that goes into it").
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain
 
 from birdenv.users._brief import Brief
-from birdenv.users._claims import says
-from birdenv.users._facts import SIGN_OF, body_of, facts_of, operands, stems_of
+from birdenv.users._facts import body_of, facts_of, operands, stems_of
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Node, fragment_dialect, parse_fragment
-from birdenv.users.sql_in_words._words import kind_of, node_class
+from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
@@ -40,27 +39,28 @@ _ROLES = {"divisor": ("Div", -1), "dividend": ("Div", 0), "subtracted": ("Sub", 
 """The operator and the place of an operand with each role."""
 
 
-def part_asked_for(asked: Question, told: Choice, brief: Brief) -> Choice | None:
+def part_asked_for(asked: Question, said: Set[str], told: Choice, brief: Brief) -> Choice | None:
     """Return the choice of the part of a told point that a question asks for, or None if it asks for none.
 
-    If another candidate defines the part, the choice is this candidate.
+    If another candidate defines the part, the choice is this candidate. `said` are the groups of phrases in
+    the question.
     """
     if len(told.granted()) != 1:
         return None
-    if not (parts := list(_parts(asked.text, *told.granted()))):
-        found = linked(told, brief) if says(asked.text, "input") else []
+    if not (parts := list(_parts(asked.text, said, *told.granted()))):
+        found = linked(told, brief) if "input" in said else []
         alike = [len(stems_of(f"{one.target} {one.sql[0]}").intersection(asked.content)) for one in found]
         return choice_of(found[alike.index(max(alike))]) if found else None
     sql = parts[0].sql(dialect=fragment_dialect())
     part = Choice("unlabelled", told.target, (), (Segment(told.target, PART, sql),))
-    is_name = len(_columns(sql)) == 1 and kind_of(parts[0]) not in ("GT", "GTE", "LT", "LTE")
+    is_name = len(facts_of(sql).columns) == 1 and not facts_of(sql).ranges
     defined = linked(part, brief) if is_name else []
     return choice_of(defined[0]) if defined else part
 
 
-def _parts(text: str, sql: str) -> Iterator[Node]:
+def _parts(text: str, said: Set[str], sql: str) -> Iterator[Node]:
     """Yield the operand that a question asks for, of the outermost operator that has such operands."""
-    place, roles = _PLACE.search(text), [_ROLES[name] for name in says(text, *_ROLES)]
+    place, roles = _PLACE.search(text), [_ROLES[name] for name in _ROLES if name in said]
     if place:
         families = _FAMILIES.get(place.lastgroup or "") or tuple(chain.from_iterable(_FAMILIES.values()))
         at = ORDINALS.index(place["place"]) if place["place"] else -1
@@ -86,12 +86,12 @@ def is_part(choice: Choice) -> bool:
 def linked(told: Choice, brief: Brief) -> list[Candidate]:
     """Return the candidates that define a name in a told point, or whose SQL is a part of it."""
     own = {bare_text(sql) for sql in told.granted()}
-    names = set[str]().union(*map(_columns, told.granted()))
+    names = set[str]().union(*(facts_of(sql).columns for sql in told.granted()))
     return [
         one
         for one in index_of(brief).candidates
         if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
-        if _alias(one.sql[0]) in names or (one.items and has_snippet(told.granted(), one.sql[0]))
+        if facts_of(one.sql[0]).alias in names or (one.items and has_snippet(told.granted(), one.sql[0]))
     ]
 
 
@@ -101,32 +101,14 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     If several points compare the figure, the first annotated one counts. If no point compares it, the result
     is the choice itself.
     """
-    if len(choice.granted()) != 1 or not says(asked.text, "bound"):
+    if len(choice.granted()) != 1 or "bound" not in asked.said.found:
         return choice
-    tree = parse_fragment(*choice.granted())
-    own = {choice.target.lower()}
-    if tree is not None:
-        own |= {_alias(*choice.granted()) or "", body_of(tree).sql().lower()}
-    found = [one for one in index_of(brief).candidates if not own.isdisjoint(_bounded(one))]
+    (sql,) = choice.granted()
+    own = {choice.target.lower(), facts_of(sql).alias, bare_text(sql)}
+    found = [
+        one
+        for one in index_of(brief).candidates
+        if len(one.sql) == 1 and not own.isdisjoint(facts_of(*one.sql).bounded)
+    ]
     labelled = [one for one in found if one.items] or found
     return choice_of(labelled[0]) if labelled else choice
-
-
-def _bounded(candidate: Candidate) -> set[str]:
-    """Return the columns and formulas that a candidate's SQL compares with an amount."""
-    if len(candidate.sql) != 1 or not facts_of(*candidate.sql).ranges:
-        return set()
-    tree: Node = parse_fragment(*candidate.sql)
-    sides = [node.this.unnest() for node in tree.find_all(*map(node_class, SIGN_OF))]
-    return {(side.name if kind_of(side) == "Column" else side.sql()).lower() for side in sides}
-
-
-def _alias(sql: str) -> str | None:
-    tree: Node = parse_fragment(sql)
-    return tree.alias.lower() if kind_of(tree) == "Alias" else None
-
-
-def _columns(sql: str) -> set[str]:
-    tree = parse_fragment(sql)
-    found = body_of(tree).find_all(node_class("Column")) if tree is not None else ()
-    return {node.name.lower() for node in found}

@@ -19,12 +19,17 @@ from importlib import resources
 
 _MARKED = re.compile(r"[\d_$]|[a-z][A-Z]")
 _UNPRONOUNCEABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{4}|^[^aeiouy]+$")
-_SECTION = re.compile(r"(?ms)^\[(.+?)\]\n(.*?)(?=^\[|\Z)")
+_COMMENT = re.compile(r"(?m)^#.*\n")
+_SECTION = re.compile(r"(?ms)^\[([\w ]+)\]\n(.*?)(?=^\[[\w ]+\]\n|\Z)")
 
 
 def read_sections(package: str, name: str) -> dict[str, str]:
-    """Return the sections of a package's text file by title. Each begins with its title in brackets."""
-    return dict(_SECTION.findall((resources.files(package) / name).read_text(encoding="utf-8")))
+    """Return the sections of a package's text file by title.
+
+    A section begins with a line that contains its title in brackets. Lines that begin with # are comments.
+    """
+    text = (resources.files(package) / name).read_text(encoding="utf-8")
+    return {title: body.strip() for title, body in _SECTION.findall(_COMMENT.sub("", text))}
 
 
 _WORDS = read_sections("birdenv.users", "words_of_names.txt")

@@ -9,18 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._ranking import Vector, evidence
-from birdenv.users.understanding._weights import (
-    ASK_BACK,
-    FEATURES,
-    REFUSE,
-    scale,
-    tokens_of,
-    word_runs,
-)
+from birdenv.users.understanding._ranking import ASK_BACK, ASKING_BACK, REFUSE, Features, evidence
+from birdenv.users.understanding._weights import scale, tokens_of, word_runs
 from birdenv_baselines.user_questions._questions import Row, is_right
 
 _LOST_WEIGHT = 0.1
@@ -43,8 +35,10 @@ class Examples:
         rows: the questions.
         runs: the values of the runs in each question; one row per question.
         starts: for each question, the index of its first possible reply.
-        features: the other features, in the order of `FEATURES`; one row per possible reply.
-        facets: 1 for each facet of a candidate, in the order of `FACETS`; one row per possible reply.
+        feature_names: the names of the other features.
+        features: the other features, in the order of their names; one row per possible reply.
+        facet_names: the names of the facets.
+        facets: 1 for each facet of a reply, in the order of their names; one row per possible reply.
         right: for each possible reply, True if it is right.
     """
 
@@ -53,7 +47,9 @@ class Examples:
     rows: list[Row]
     runs: csr_array
     starts: np.ndarray
+    feature_names: Sequence[str]
     features: csr_array
+    facet_names: Sequence[str]
     facets: csr_array
     right: np.ndarray
 
@@ -78,7 +74,7 @@ class Examples:
         Args:
             names: prefixes of feature names. "runs" selects all runs (word sequences).
         """
-        kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]
+        kept = [not any(feature.startswith(name) for name in names) for feature in self.feature_names]
         features = csr_array(self.features @ diags_array(np.array(kept, dtype=np.float32)))
         return replace(self, features=features, runs=self.runs * np.float32("runs" not in names))
 
@@ -97,14 +93,23 @@ def read_examples(rows: Sequence[Row]) -> Examples:
     def counted(runs: Sequence[str], of: int) -> list[tuple[int, float]]:
         return [(vocabulary[run], scale(of)) for run in runs if run in vocabulary]
 
+    feature_names = sorted({name for one in candidates for name in one.features})
+    facet_names = sorted({name for one in candidates for name in one.facets})
+    column = {name: number for number, name in enumerate(feature_names)}
+    facet = {name: number for number, name in enumerate(facet_names)}
     return Examples(
         known=known,
         vocabulary=vocabulary,
         rows=[row for row, _ in pairs],
         runs=_matrix((counted(found.runs, len(found.runs)) for _, found in pairs), len(vocabulary)),
         starts=np.cumsum([0, *(len(found.examples) for _, found in pairs[:-1])]),
-        features=_matrix((one.features for one in candidates), len(FEATURES)),
-        facets=_matrix((((place, 1.0) for place in one.facets) for one in candidates), len(FACETS)),
+        feature_names=feature_names,
+        features=_matrix(
+            (((column[name], value) for name, value in one.features.items() if value) for one in candidates),
+            len(column),
+        ),
+        facet_names=facet_names,
+        facets=_matrix((((facet[name], 1.0) for name in one.facets) for one in candidates), len(facet)),
         right=np.array([one.right for one in candidates]),
     )
 
@@ -146,8 +151,8 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
 class _Example:
     """A possible reply: its features, its facets, and whether it is right."""
 
-    features: Vector
-    facets: tuple[int, ...]
+    features: Features
+    facets: tuple[str, ...]
     right: bool
 
 
@@ -164,20 +169,14 @@ def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | No
     """Return the possible replies to a question, or None if none of them is right."""
     index = index_of(row.brief)
     found, tokens = evidence(index, asked), tokens_of(index, asked, known)
-    *speaking, of_refusal, of_asking = found.vectors
     examples = [
-        _Example(
-            speaking[number],
-            index.facets[number],
-            is_right(row, candidate),
-        )
-        for number, candidate in enumerate(index.candidates)
-        if found.allowed[number]
+        _Example(vector, index.facets[number], is_right(row, index.candidates[number]))
+        for number, vector in found.vectors.items()
     ]
     lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
     if lost and row.kind == "kind":
         return None
     weight = _LOST_WEIGHT if lost and row.kind == "unlabelled" else 1.0
-    examples.append(_Example(of_refusal, (REFUSE,), row.kind == "refuse"))
-    examples.append(_Example(of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
+    examples.append(_Example(found.refusal, REFUSE, row.kind == "refuse"))
+    examples.append(_Example(ASKING_BACK, ASK_BACK, row.kind == "ask_back" or lost))
     return _Asked(word_runs(tokens), examples, weight)

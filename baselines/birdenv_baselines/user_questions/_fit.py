@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from birdenv.users.understanding._candidate import FACETS
-from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
+from birdenv.users.understanding._ranking import REFUSE
+from birdenv.users.understanding._weights import Weights
 from birdenv_baselines.user_questions._examples import Examples
 
 _RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
@@ -59,13 +59,14 @@ def fit(examples: Examples) -> Weights:
     """Fit the weights by gradient steps on the ridge-penalised likelihood. Only few runs get a weight."""
     share = np.array([row.weight for row in examples.rows], dtype=np.float32)
     of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
-    features = _Adam((len(FEATURES),), [_RIDGE])
-    ridges = [_RIDGE_OF_REFUSALS if place == REFUSE else _RIDGE_OF_RUNS for place in range(len(FACETS))]
-    runs = _Adam((examples.runs.shape[1], len(FACETS)), ridges)
+    features = _Adam((len(examples.feature_names),), [_RIDGE])
+    facets = examples.facet_names
+    ridges = [_RIDGE_OF_REFUSALS if name in REFUSE else _RIDGE_OF_RUNS for name in facets]
+    runs = _Adam((examples.runs.shape[1], len(facets)), ridges)
     said = examples.runs
     of_facets = _picked(examples.facets, of)
     of_features, back = examples.features.T.tocsr(), of_facets.T.tocsr()
-    names, spoken = np.array(list(examples.vocabulary)), (said.shape[0], len(FACETS))
+    names, spoken = np.array(list(examples.vocabulary)), (said.shape[0], len(facets))
     step = 0
     for steps, times in _STEPS:
         if step:
@@ -83,9 +84,14 @@ def fit(examples: Examples) -> Weights:
             missed = (chance - wanted) * share[of]
             features.step(step, of_features @ missed)
             runs.step(step, of_runs @ (back @ missed).reshape(spoken))
-    learnt = {str(name): _rounded(row) for name, row in zip(names, runs.values, strict=True)}
-    learnt = {run: said for run, said in learnt.items() if said}
-    return Weights(tuple(round(float(value), 3) for value in features.values), learnt, examples.known)
+    weights = zip(examples.feature_names, features.values, strict=True)
+    return Weights(
+        features={name: rounded for name, value in weights if (rounded := round(float(value), 3))},
+        facets=facets,
+        runs={str(run): row for row, run in enumerate(names)},
+        table=np.rint(100 * runs.values.astype(np.float64)).astype(np.int32),
+        known=examples.known,
+    )
 
 
 def _picked(facets: csr_array, of: np.ndarray) -> csr_array:
@@ -99,7 +105,3 @@ def _picked(facets: csr_array, of: np.ndarray) -> csr_array:
     columns = of[rows] * facets.shape[1] + facets.indices
     shape = (facets.shape[0], (of[-1] + 1) * facets.shape[1])
     return csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
-
-
-def _rounded(row: np.ndarray) -> tuple[tuple[int, float], ...]:
-    return tuple((place, round(float(value), 2)) for place, value in enumerate(row) if abs(value) >= 0.005)

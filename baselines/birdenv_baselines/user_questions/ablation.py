@@ -13,13 +13,13 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._weights import FEATURES, Weights
+from birdenv.users.understanding._weights import Weights
 from birdenv_baselines.user_questions._examples import Examples, read_examples
 from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped, measure
@@ -53,20 +53,14 @@ PARTS: Sequence[Part] = (
     Part("runs of words", ("runs",)),
     Part("kinds asked for and settled", ("asked_and", "asked_not")),
     Part("kinds asked for in plain words", ("plain:",)),
-    Part("words of the term, the SQL, the notes and values", _of_words("term", "sql", "notes", "values")),
-    Part("rank among the candidates", _of_words("near_best", "second", "only")),
-    Part("names and values in the question", _of_words("named", "literal")),
-    Part("what holds on in a follow-up", ("kept:",)),
-    Part("what speaks for refusing and asking back", ("refuse:", "ask_back:")),
+    Part("words of the term, the SQL and the notes", _of_words("term", "sql", "notes")),
+    Part("rank among the candidates", _of_words("near_best")),
+    Part("what speaks for refusing", ("refuse:",)),
     Part("synonyms", patches={"_index.SYNONYMS": {}}),
-    Part("slips and short forms", patches={"_question.respelt": lambda text: text}),
-    Part("the nearest spelling among the task's words", patches={"_question._spelt": lambda index, word: []}),
+    Part("short forms", patches={"_question.written_out": lambda text: text}),
     Part("meanings of columns", patches={"_candidates.meaning_stems": lambda notes, sql: set()}),
     Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
-    Part(
-        "everyday words that name something",
-        patches={"_index.NAMING_STEMS": frozenset(), "_index.MEASURE_WORDS": frozenset()},
-    ),
+    Part("everyday words that name something", patches={"_index._NAMING": frozenset()}),
     Part("what a statement changes", patches={"_candidates.changes": lambda parts, brief: ()}),
     Part("who is kept without a match", patches={"_candidates.kept": lambda parts: ((), "")}),
     Part(
@@ -97,11 +91,10 @@ def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> 
 
 def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
     """Measure the user without a part, with weights that were fitted with all parts."""
-    values = zip(FEATURES, weights.values, strict=True)
     runs = {} if "runs" in part.features else weights.runs
-    left = tuple(0.0 if name.startswith(part.features) else value for name, value in values)
+    left = {name: value for name, value in weights.features.items() if not name.startswith(part.features)}
     with taken_away(part):
-        return measure(rows, Weights(left, runs, weights.known))
+        return measure(rows, replace(weights, features=left, runs=runs))
 
 
 @contextmanager

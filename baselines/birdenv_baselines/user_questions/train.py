@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import birdenv.users.understanding as understanding
-from birdenv.users.understanding._candidate import FACETS
-from birdenv.users.understanding._weights import FEATURES, Weights, weights_in
+from birdenv.users.understanding._weights import Weights, weights_in
 from birdenv_baselines.user_questions._examples import read_examples
 from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._measures import (
@@ -32,15 +31,14 @@ def written(weights: Weights) -> str:
 
     The weights of runs (word sequences) are grouped by facet, and given in hundredths.
     """
-    features = {name: value for name, value in zip(FEATURES, weights.values, strict=True) if value}
     runs: dict[str, dict[str, int]] = {}
-    for run, said in sorted(weights.runs.items()):
-        for place, value in said:
-            runs.setdefault(FACETS[place], {})[run] = round(100 * value)
-    words = sorted(weights.known.difference(*(run.split() for run in weights.runs)))
+    for facet, column in zip(weights.facets, weights.table.T, strict=True):
+        said = {run: int(column[row]) for run, row in sorted(weights.runs.items()) if column[row]}
+        runs |= {facet: said} if said else {}
+    words = sorted(weights.known.difference(*(run.split() for said in runs.values() for run in said)))
     data = {
         "words": " ".join(words),
-        "features": dict(sorted(features.items())),
+        "features": dict(sorted(weights.features.items())),
         "runs": dict(sorted(runs.items())),
     }
     return json.dumps(data, indent=0).replace('": ', '":') + "\n"

@@ -5,28 +5,15 @@ A candidate's facets are its group and its kinds of thing. The ranking has separ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity
 from birdenv.users.segments import Segment
-from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
-
-GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
 Field: TypeAlias = Literal["term", "sql", "notes"]
 FIELDS: tuple[Field, ...] = ("term", "sql", "notes")
-
-FACETS: tuple[str, ...] = (
-    *GROUPS,
-    *KINDS,
-    *(f"{group} {kind}" for group in ("main", "open", "said") for kind in sorted(PLAIN_KINDS)),
-    "refuse",
-    "ask back",
-)
-"""Everything that a run of words can indicate: a group or kind of candidate, a refusal, or asking back."""
-
-_PLACE = {name: place for place, name in enumerate(FACETS)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +31,9 @@ class Candidate:
         items: the annotated points.
         segments: the parts of the gold SQL.
         names: the forms in which a question may mention the annotated term.
-        literals: the values in the candidate's SQL.
         main_kinds: the kinds of thing for which this candidate can be meant without being named.
         answer: the complete answer, if it is not made from SQL; otherwise empty.
+        stems: the stems of the words that a question may use to refer to the candidate, by their source.
     """
 
     group: str
@@ -56,9 +43,9 @@ class Candidate:
     items: tuple[Ambiguity, ...] = ()
     segments: tuple[Segment, ...] = ()
     names: tuple[str, ...] = ()
-    literals: tuple[str, ...] = ()
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
+    stems: Mapping[Field, set[str]] = field(default_factory=dict)
 
     @property
     def sql(self) -> tuple[str, ...]:
@@ -66,13 +53,10 @@ class Candidate:
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 
-def facets_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the indices in `FACETS` of a candidate's group and kinds."""
-    names = [
-        candidate.group,
-        *sorted(candidate.kinds),
-        *(f"main {kind}" for kind in sorted(candidate.main_kinds)),
-    ]
+def facets_of(candidate: Candidate) -> tuple[str, ...]:
+    """Return what a word sequence can indicate about a candidate: its group and its kinds of thing."""
+    main = sorted(candidate.main_kinds)
+    names = [candidate.group, *sorted(candidate.kinds), *(f"main {kind}" for kind in main)]
     if candidate.group in ("open", "said"):
-        names += [f"{candidate.group} {kind}" for kind in sorted(candidate.main_kinds)]
-    return tuple(_PLACE[name] for name in names)
+        names += [f"{candidate.group} {kind}" for kind in main]
+    return tuple(names)

@@ -6,26 +6,32 @@ knowledge entries.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from importlib import resources
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
-from birdenv.users.understanding._spelling import respelt as spelt_out
-from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
-
-_BY_TYPE = (
-    ("sort", {"order", "extreme"}),
-    ("rank", {"order", "tie", "limit", "extreme"}),
-    ("decimal", {"round"}),
-    ("null", {"null"}),
-    ("distinct", {"distinct"}),
-    ("join", {"unmatched", "null"}),
-    ("divide_zero", {"null"}),
-    ("date_format", {"period"}),
+from birdenv.users.understanding._word_forms import (
+    STOP_WORDS,
+    clean,
+    stem,
+    word_list,
+    words,
+    written_out,
 )
+
+_SETTLED = json.loads(resources.files(__package__ or "").joinpath("kinds_settled.json").read_text("utf-8"))
+_BY_TYPE, _BY_WORD, _BY_CLAUSE = (
+    {name: frozenset(listed.split()) for name, listed in _SETTLED[f"by {source}"].items()}
+    for source in ("type", "word", "clause")
+)
+"""The kinds that annotations of a type settle, the words of SQL that settles a kind, and the kinds that a
+clause settles."""
+
 _DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
 _TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
 _EQUAL = frozenset({"=", "==", "<>", "!="})
@@ -36,54 +42,11 @@ _HUNDRED = frozenset({"100", "100.0"})
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
     """Return the kinds of thing that an annotated point settles, such as `order` or `threshold`."""
     if item.kind == "non_critical":
-        for start, kinds in _BY_TYPE:
+        for start, kinds in _BY_TYPE.items():
             if item.type.startswith(start):
                 more = {"scale", "count"} if "round" in kinds else {"tie"} if "order" in kinds else set()
-                return frozenset(kinds) | kinds_of_sql(item.snippet) & more
+                return kinds | kinds_of_sql(item.snippet) & more
     return kinds_of_sql(item.snippet) | {"meaning"}
-
-
-def clause_kinds(sql: str) -> frozenset[str]:
-    """Return the kinds of thing that a snippet settles by ORDER BY, LIMIT and SELECT DISTINCT."""
-    text = " ".join(token.key for token in tokenize(sql))
-    clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
-    return frozenset(
-        kind for kind, words in clauses if words in text and (kind == "limit" or "OVER" not in text)
-    )
-
-
-_BY_WORD = {
-    "period": {"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"},
-    "threshold": {">", "<", ">=", "<=", "BETWEEN"},
-    "category": {"WHEN"},
-    "null": {"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"},
-    "count": {"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"},
-    "limit": {"LIMIT"},
-    "round": {"ROUND"},
-    "distinct": {"DISTINCT"},
-    "group": {"GROUP"},
-    "extreme": {"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"},
-    "unmatched": {"LEFT"},
-    "change": {"DELETE", "UPDATE", "INSERT", "SET"},
-}
-"""The kinds of thing that SQL with one of these words settles."""
-
-_BY_CLAUSE = {
-    "order": {"order", "extreme"},
-    "tie": {"tie"},
-    "limit": {"limit", "extreme"},
-    "group": {"group", "distinct"},
-    "distinct": {"distinct"},
-    "output": {"output"},
-    "join": {"unmatched"},
-    "where": {"filter"},
-    "having": {"threshold", "filter"},
-    "assign": {"change"},
-    "values": {"change"},
-    "create": {"name"},
-    "column": {"output"},
-    "columns": {"output"},
-}
 
 
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
@@ -95,7 +58,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     keys = [token.key for token in tokens]
     words = frozenset(keys)
     found = {kind for kind, said in _BY_WORD.items() if not words.isdisjoint(said)}
-    found |= _BY_CLAUSE.get(clause, set())
+    found |= _BY_CLAUSE.get(clause, frozenset())
     strings = [token.text for token in tokens if token.kind == "string"]
     if any(_DATE.search(text) for text in strings):
         found.add("period")
@@ -117,12 +80,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     return frozenset(found) or frozenset({"output"})
 
 
-_KEYWORDS = frozenset(
-    """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE
-    WHEN THEN ELSE END CAST SUM AVG COUNT MIN MAX ROUND DESC ASC DISTINCT BETWEEN LIKE REAL INTEGER INNER
-    TEXT OVER UNION ALL COALESCE NULLIF WITH CREATE VIEW TABLE INSERT VALUES PARTITION NULLS FIRST LAST
-    JSON_EXTRACT UPDATE SET DELETE INTO INDEX IF EXISTS FLOAT NUMERIC DECIMAL POWER""".split()
-)
+_KEYWORDS = word_list("SQL keywords")
 
 
 _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible categories:|Example:")
@@ -147,22 +105,19 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
     """Return the stems in the names of joined tables."""
-    return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
-
-
-_JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
+    return stems_in(" ".join(name for part in joins for name in _TABLES.findall(part.sql)))
 
 
 def names_of(term: str) -> tuple[str, ...]:
     """Return the forms in which a question may mention a term.
 
     They are the whole term, the term without a leading preposition or article, the term without its
-    abbreviation in brackets, the abbreviation alone, and all of these with short forms spelt out.
+    abbreviation in brackets, and the abbreviation alone.
     """
+    term = written_out(term)
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
-    forms += map(spelt_out, forms[:])
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
 
@@ -197,29 +152,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 def all_stems(sql: str) -> set[str]:
     """Return the stems in all names in a snippet, including table names."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
-    return {
-        stem(word)
-        for name in names
-        if name.upper() not in _KEYWORDS
-        for word in split_words(name).split()
-        if len(word) > 2 and word not in STOP_WORDS
-    }
-
-
-def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
-    """Return the literal values in `sql` as normalised text.
-
-    By default, values of one or two characters are left out, except numbers of two digits. If `short` is
-    True, the result contains only whole numbers of any length, the small ones also in words.
-    """
-    texts = (
-        " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
-    )
-    found = dict.fromkeys(texts)
-    if short:
-        numbers = [text for text in found if text.isdigit()]
-        return tuple(dict.fromkeys([*numbers, *(NUMBERS[text] for text in numbers if text in NUMBERS)]))
-    return tuple(text for text in found if len(text) > 2 or (text.isdigit() and len(text) > 1))
+    return stems_in(" ".join(name for name in names if name.upper() not in _KEYWORDS))
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment, segments
@@ -14,9 +13,7 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
-    clause_kinds,
     kinds_of_sql,
-    literals_of,
     meaning_stems,
     names_of,
     noted_stems,
@@ -54,16 +51,12 @@ _SETTLED = {
 """Patterns that show that the gold SQL settles a kind of thing, so that "no preference" would be wrong."""
 
 
-Described: TypeAlias = "tuple[Candidate, dict[Field, set[str]]]"
-"""A candidate, and the stems of its words by field."""
-
-
-def candidates_of(brief: Brief) -> list[Described]:
+def candidates_of(brief: Brief) -> list[Candidate]:
     """Return everything that a question about a task can be about."""
     return [*_points(brief), *_parts(brief), *_left_open(brief)]
 
 
-def _points(brief: Brief) -> Iterable[Described]:
+def _points(brief: Brief) -> Iterator[Candidate]:
     by_term: dict[str, list[Ambiguity]] = {}
     for item in brief.ambiguities:
         if clean(item.term):
@@ -75,17 +68,15 @@ def _points(brief: Brief) -> Iterable[Described]:
         else:
             spoken = spoken_stems(snippets, brief.identifiers)
             notes = noted_stems(brief.notes, items)
-        main_kinds = _main_kinds(items)
-        candidate = Candidate(
+        yield Candidate(
             group=items[0].kind,
             target=items[0].term,
             kinds=frozenset[str]().union(*map(settled_kinds, items)),
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
-            literals=literals_of(snippets, short="limit" in main_kinds),
-            main_kinds=main_kinds,
+            main_kinds=_main_kinds(items),
+            stems={"term": stems_of(term), "sql": spoken, "notes": notes},
         )
-        yield candidate, {"term": stems_of(term), "sql": spoken, "notes": notes}
 
 
 def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
@@ -111,10 +102,10 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
         settled = settled_kinds(items[0])
         order = ("order", "round", "distinct", "unmatched", "null")
         return frozenset([kind for kind in order if kind in settled][:1]) | (settled & {"tie", "scale"})
-    return frozenset().union(*(clause_kinds(item.snippet) for item in items)) & {"limit", "order", "distinct"}
+    return frozenset().union(*(kinds_of_sql(item.snippet) for item in items)) & {"limit", "order"}
 
 
-def _parts(brief: Brief) -> Iterable[Described]:
+def _parts(brief: Brief) -> Iterator[Candidate]:
     if not any(brief.gold):
         return
     parts = gold_parts(brief.gold, brief.dialect)
@@ -123,21 +114,17 @@ def _parts(brief: Brief) -> Iterable[Described]:
             continue
         inherited = [one.term for one in brief.inherited if shares_condition(part.sql, one.snippet)]
         called = [*terms, *inherited]
-        candidate = Candidate(
+        notes = meaning_stems(brief.notes, part.sql).union(*map(stems_of, inherited))
+        yield Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
             names=tuple(name for term in called for name in names_of(clean(term))),
-            literals=_literals(part.sql, small=bool(brief.earlier_gold))
-            if part.clause != "limit"
-            else literals_of(part.sql, short=True),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},
+            stems={"sql": spoken_stems(part.sql, brief.identifiers), "notes": notes},
         )
-        notes = meaning_stems(brief.notes, part.sql)
-        notes |= set[str]().union(*(stems_of(term) for term in inherited))
-        yield candidate, {"sql": spoken_stems(part.sql, brief.identifiers), "notes": notes}
 
 
 def _dropped_terms(brief: Brief, kind: str) -> list[str]:
@@ -163,16 +150,6 @@ def _dropped_stems(brief: Brief) -> set[str]:
     return earlier - now - GENERIC_STEMS
 
 
-def _dropped_literals(brief: Brief) -> tuple[str, ...]:
-    """Return the values that occur only in the earlier phase's SQL."""
-    kept = _literals(" ".join(brief.gold), small=True)
-    return tuple(one for one in _literals(" ".join(brief.earlier_gold), small=True) if one not in kept)
-
-
-def _literals(sql: str, *, small: bool) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*literals_of(sql), *(literals_of(sql, short=True) if small else ())]))
-
-
 _MAIN_KINDS = {
     "create": ("name",),
     "assign": ("change",),
@@ -181,32 +158,34 @@ _MAIN_KINDS = {
 }
 
 
-def _left_open(brief: Brief) -> Iterable[Described]:
+def _left_open(brief: Brief) -> Iterator[Candidate]:
     """Yield candidates for joins, for changes, and for what the gold SQL and the points leave open.
 
     If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
     """
     gold = " ".join(brief.gold).lower()
     parts = gold_parts(brief.gold, brief.dialect)
-    kinds_of_points = [settled_kinds(item) for item in brief.ambiguities if item.kind == "non_critical"]
-    settled = set[str]().union(*kinds_of_points, *(clause_kinds(item.snippet) for item in brief.ambiguities))
-    settled |= {part.clause for part in parts}
+    settled = {part.clause for part in parts}
+    for item in brief.ambiguities:
+        kinds = settled_kinds(item)
+        settled |= kinds if item.kind == "non_critical" else kinds & {"order", "limit", "distinct"}
     written = " ".join([gold, *(item.snippet.lower() for item in brief.ambiguities)])
     settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:
-        yield _answered("join", joins, answer, "unmatched"), {"sql": tables_joined(joins)}
+        yield _answered("join", joins, answer, "unmatched", {"sql": tables_joined(joins)})
     for told, answer in changes(parts, brief):
         said = stems_in(" ".join(part.sql for part in told))
-        yield _answered(told[0].clause, told, answer, "change"), {"sql": stems_in(answer), "notes": said}
+        stems: dict[Field, set[str]] = {"sql": stems_in(answer), "notes": said}
+        yield _answered(told[0].clause, told, answer, "change", stems)
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
     if not gold:
         for kind in sorted({"output", "limit"} - settled):
             if answer := said_in(brief.request, kind):
-                repeated = _answered(kind, (), SAID + answer, kind)
-                yield replace(repeated, group="said"), {"notes": stems_in(answer)}
+                repeated = _answered(kind, (), SAID + answer, kind, {"notes": stems_in(answer)})
+                yield replace(repeated, group="said")
         settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
     for kind, answer in left_open(settled):
         dropped = _dropped_terms(brief, kind)
@@ -215,24 +194,25 @@ def _left_open(brief: Brief) -> Iterable[Described]:
         if kind == "filter":
             own.add("extent")
             spoken |= stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)
-        candidate = Candidate(
+        yield Candidate(
             group="open",
             target="",
             kinds=frozenset(own),
             clause=kind,
             main_kinds=PLAIN_KINDS & own,
             names=tuple(name for term in dropped for name in names_of(term)),
-            literals=_dropped_literals(brief) if kind == "filter" and gold else (),
             answer=answer,
+            stems={"sql": spoken},
         )
-        yield candidate, {"sql": spoken}
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
     return any(part.id.startswith(f"{statement.id}.") for part in parts)
 
 
-def _answered(clause: str, parts: tuple[Segment, ...], answer: str, kind: str) -> Candidate:
+def _answered(
+    clause: str, parts: tuple[Segment, ...], answer: str, kind: str, stems: dict[Field, set[str]]
+) -> Candidate:
     """Return a candidate for parts of the gold SQL with an answer that is not made from SQL."""
     return Candidate(
         group="part",
@@ -242,10 +222,9 @@ def _answered(clause: str, parts: tuple[Segment, ...], answer: str, kind: str) -
         segments=parts,
         main_kinds=frozenset({kind}),
         answer=answer,
+        stems=stems,
     )
 
 
-@lru_cache(maxsize=64)
-def gold_parts(gold: tuple[str, ...], dialect: str) -> tuple[Segment, ...]:
-    """Return the parts of gold SQL that a question may be about."""
-    return segments(gold, dialect)
+gold_parts = lru_cache(maxsize=64)(segments)
+"""Return the parts of gold SQL that a question may be about."""

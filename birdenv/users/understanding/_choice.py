@@ -23,7 +23,6 @@ from birdenv.users.understanding._ranking import Evidence, evidence, probabiliti
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
-    clean,
     content_words,
     stem,
     words,
@@ -97,39 +96,34 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 
 def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
-    """Return the point that a question names in quotation marks, or beside words that frame any question."""
-    quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
-    found: list[tuple[int, int]] = []
-    for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
-        candidate = index.candidates[number]
-        names = candidate.names
-        in_quotes = quotes and bool(names) and f"'{clean(candidate.target)}'" in asked.text
-        found += [
-            (-len(name), number)
-            for name in names
-            if in_quotes
-            or (quotes and f"'{name}'" in asked.text)
-            or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
-        ]
-    if not found and quotes and not is_out_of_scope(asked.said):
-        begun = _quoted_in_part(index, asked)
-        return index.candidates[begun.pop()] if len(begun) == 1 else None
-    return index.candidates[min(found)[1]] if found else None
+    """Return the point that a question names in quotation marks, or beside words that frame any question.
+
+    If there is no such point, the quotation may be a part of one name, such as 'dead' for "dead orders".
+    """
+    quoted = {f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)}
+    unframed = _FRAMES.sub(" ", asked.spaced)
+    names = [
+        (f" {name} ", number)
+        for number in called(index.names, asked)
+        for name in index.candidates[number].names
+    ]
+    found = [
+        (-len(name), number)
+        for name, number in names
+        if name in quoted or (name in unframed and _is_bare(unframed.replace(name, " ")))
+    ]
+    if found:
+        return index.candidates[min(found)[1]]
+    telling = [one for one in quoted if not _is_bare(one)] if not is_out_of_scope(asked.said) else []
+    begun = [
+        candidate
+        for candidate in index.candidates
+        if candidate.items and any(one in f" {name} " for one in telling for name in candidate.names)
+    ]
+    return begun[0] if len(begun) == 1 else None
 
 
-_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
-
-
-def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """Return the points whose names a question quotes in part, such as 'dead' for "dead orders"."""
-    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
-    return {
-        number
-        for number, candidate in enumerate(index.candidates)
-        if candidate.items
-        for one in quoted
-        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
-    }
+_IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
 
 
 def _is_bare(rest: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import zip_longest
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment
@@ -73,8 +74,8 @@ def telling_parts(
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
     """Yield the parts that the user may reveal, with annotated snippets replaced by their terms.
 
-    Each part comes with the terms used in it. Parts that only contain or rephrase annotated snippets are left
-    out. If an ORDER BY begins with a snippet, its remaining sort keys become a part of the clause "tie".
+    Each part comes with the terms used in it. Parts that only contain annotated snippets are left out. If an
+    ORDER BY begins with a snippet, its remaining sort keys become a part of the clause "tie".
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
@@ -85,11 +86,9 @@ def telling_parts(
         tokens, replaced = _bare(tokenize(part.sql)), list[str]()
         for item, core in snippets:
             if part.clause != "output" or len(core) > 1:
-                tokens, found = _replaced(tokens, core, item.term)
-                replaced += [item.term] * found
+                before, tokens = tokens, _replaced(tokens, core, item.term)
+                replaced += [item.term] * (tokens is not before)
         if replaced and part.clause != "output" and _says_nothing(tokens, points):
-            continue
-        if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
         if part.clause in ("where", "having") and has_snippet([item.snippet for item in points], part.sql):
             continue
@@ -121,7 +120,6 @@ def _telling(parts: list[Segment]) -> list[Segment]:
         if (
             (part.clause == "output" and (inserts or part.id != output))
             or (part.clause == "select" and (inserts or is_plain))
-            or (part.clause in ("where", "having") and _matches_columns(tokens))
             or (part.clause != "distinct" and part.sql in seen)
         ):
             continue
@@ -140,13 +138,6 @@ def _place(part: Segment, texts: list[str]) -> str:
     return " ".join([str(block_of(part.id)), part.clause, *texts[:-2]])
 
 
-def _matches_columns(tokens: list[LexicalUnit]) -> bool:
-    """Return whether a condition only says that two columns are equal, as a join does."""
-    bare = _bare(tokens)[1:]
-    names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
-    return len(bare) == 3 and bare[1].key == "=" and names
-
-
 _SIGNS = ("+", "-", "*", "/", "||")
 
 
@@ -157,12 +148,8 @@ def block_of(name: str) -> int:
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """Return `tokens` without the qualifiers of names, such as `t.`."""
-    return [one for one, after in _followed(tokens) if one.key != "." and after.key != "."]
-
-
-def _followed(tokens: list[LexicalUnit]) -> Iterator[tuple[LexicalUnit, LexicalUnit]]:
-    """Return the tokens, each with the token after it."""
-    return zip(tokens, [*tokens, LexicalUnit("symbol", "")][1:], strict=True)
+    followed = zip_longest(tokens, tokens[1:])
+    return [one for one, after in followed if one.key != "." and not (after and after.key == ".")]
 
 
 def _core(snippet: str) -> tuple[str, ...]:
@@ -202,15 +189,15 @@ _SAME = {"!=": "<>", "INTEGER": "int"}
 """Tokens that sqlglot writes differently from people."""
 
 
-def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tuple[list[LexicalUnit], bool]:
-    """Replace `core` in `tokens` by a quoted name made from `term`; return whether it occurred."""
+def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> list[LexicalUnit]:
+    """Return tokens with `core` replaced by a quoted name made from `term`."""
     places = [i for i, token in enumerate(tokens) if token.key != "AS"]
     keys = tuple(_comparable(tokens[i]) for i in places)
     for i in range(len(keys) - len(core) + 1):
         if keys[i : i + len(core)] == core:
-            rest, _ = _replaced(tokens[places[i + len(core) - 1] + 1 :], core, term)
-            return [*tokens[: places[i]], LexicalUnit("quoted", _as_noun(term)), *rest], True
-    return tokens, False
+            rest = _replaced(tokens[places[i + len(core) - 1] + 1 :], core, term)
+            return [*tokens[: places[i]], LexicalUnit("quoted", _as_noun(term)), *rest]
+    return tokens
 
 
 def _as_noun(term: str) -> str:
@@ -222,25 +209,6 @@ def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> b
     terms = {_as_noun(item.term) for item in points}
     left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
     return not any(t.kind in ("string", "number") or t.key in (">", "<", ">=", "<=", "=", "<>") for t in left)
-
-
-def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
-    """Return whether `tokens` contain all names and literals from an annotated snippet with a literal."""
-    said = {_comparable(token) for token in tokens}
-    for item in points:
-        wanted = _named(_bare(tokenize(item.snippet)))
-        if any(t.kind in ("string", "number") for t in wanted) and {_comparable(t) for t in wanted} <= said:
-            return True
-    return False
-
-
-def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
-    """Return the names and literals among tokens, except function names, which vary in spelling."""
-    return [
-        t
-        for t, after in _followed(tokens)
-        if t.kind in ("string", "number", "quoted") or (t.kind == "word" and after.key != "(")
-    ]
 
 
 def _text(tokens: list[LexicalUnit]) -> str:

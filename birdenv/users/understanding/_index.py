@@ -5,32 +5,30 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
-from birdenv.users.understanding._candidate_words import stems_in
+from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
-    MEASURE_WORDS,
-    NAMING_STEMS,
     SYNONYMS,
     clean,
     stem,
-    trigrams,
+    stem_list,
     words,
 )
 
-ITSELF, SYNONYM = 1.0, 0.6
-"""The certainty that one word means another: 1 for the word itself, less for a synonym."""
+_SYNONYM = 0.6
+"""The certainty that a word means its synonym; for the word itself, it is 1."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
-"""Names or values by first word, each with spaces around it and with the index of its candidate."""
+"""Names by first word, each with spaces around it and with the index of its candidate."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,52 +39,47 @@ class Index:
         candidates: everything that a question can be about.
         postings: for each stem, the places where it occurs, as pairs of a candidate's index and an index in
             `FIELDS`.
-        meant: for each stem that is not in `spoken`, the stems that it may mean and how surely, from 0 to 1.
+        meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem in `spoken` means
+            only itself.
         names: the forms of the candidates' terms, by their first words.
-        literals: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the total weight of the words in its term.
         spoken: the stems in annotated terms and in SQL.
         unused: the stems from columns that the gold SQL does not use.
         request: the stems in the request.
-        named: everyday words that occur in the request and therefore refer to something in this task.
-        measures: words for measures that occur in the request.
-        spellings: for each sequence of three letters, the spoken stems that contain it, to interpret misspelt
-            words.
+        named: everyday words that occur in the request and therefore refer to something in this task. A year
+            such as 2024 counts as the word "year".
         plain_kinds: the kinds of thing that a question about this task can ask for without naming anything.
         mentioned: the kinds of thing that the request mentions.
-        facets: for each candidate, the indices of its facets in `FACETS`.
+        facets: for each candidate, its facets (see `facets_of`).
         restricting: the indices of the candidates that restrict which rows count.
-        follows: True if the task is a follow-up.
+        subjects: the stems of the words for what the request lists (see `subject_stems`).
     """
 
     candidates: tuple[Candidate, ...]
     postings: Mapping[str, tuple[tuple[int, int], ...]]
-    meant: Mapping[str, tuple[tuple[str, float], ...]]
+    meant: Mapping[str, Sequence[tuple[str, float]]]
     names: Calls
-    literals: Calls
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
     unused: frozenset[str]
     request: frozenset[str]
     named: frozenset[str]
-    measures: frozenset[str]
-    spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
-    facets: tuple[tuple[int, ...], ...]
+    facets: tuple[tuple[str, ...], ...]
     restricting: tuple[int, ...]
-    follows: bool
+    subjects: frozenset[str]
 
 
-def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return the possible meanings of words that are not `spoken`. Words in `others` also mean themselves."""
-    alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
+def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
+    """Return the possible meanings of words: each word itself, and `spoken` words for their synonyms."""
+    alike = {word: [(word, 1.0)] for word in others}
     for word in sorted(spoken):
         for other in SYNONYMS.get(word, ()):
-            alike.setdefault(other, []).append((word, SYNONYM))
-    return {word: tuple(found) for word, found in alike.items()}
+            alike.setdefault(other, []).append((word, _SYNONYM))
+    return alike | {word: [(word, 1.0)] for word in spoken}
 
 
 def _calls(called: Iterable[Iterable[str]]) -> Calls:
@@ -111,17 +104,17 @@ def index_of(brief: Brief) -> Index:
     found, request = candidates_of(brief), brief.request
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
-    for number, (_, fields) in enumerate(found):
+    for number, candidate in enumerate(found):
         for place, field in enumerate(FIELDS):
-            for word in fields.get(field, ()):
+            for word in candidate.stems.get(field, ()):
                 holders[word].add((number, place))
-        spread.update(set[str]().union(*fields.values()))
+        spread.update(set[str]().union(*candidate.stems.values()))
     many = max(len(found), 2)
     weight = {
         word: round(math.log(1 + many / times) * (0.35 if word in ASIDE_STEMS else 1.0), 6)
         for word, times in spread.items()
     }
-    is_open = [candidate.group == "open" for candidate, _ in found]
+    is_open = [candidate.group == "open" for candidate in found]
     spoken = frozenset(
         word
         for word, places in holders.items()
@@ -130,36 +123,25 @@ def index_of(brief: Brief) -> Index:
     unused = frozenset(
         word for word, places in holders.items() if all(is_open[number] for number, _ in places)
     )
-    spellings: dict[str, set[str]] = defaultdict(set)
-    for word in spoken:
-        if len(word) > 3:
-            for letters in trigrams(word):
-                spellings[letters].add(word)
-    terms = tuple(
-        round(sum(weight[word] for word in sorted(fields.get("term", ()))), 6) for _, fields in found
-    )
+    terms = tuple(round(sum(weight[word] for word in sorted(one.stems.get("term", ()))), 6) for one in found)
     return Index(
-        candidates=tuple(candidate for candidate, _ in found),
+        candidates=tuple(found),
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
         meant=_meant(spoken, holders.keys() - spoken),
-        names=_calls(candidate.names for candidate, _ in found),
-        literals=_calls(candidate.literals for candidate, _ in found),
+        names=_calls(candidate.names for candidate in found),
         weight=weight,
         term_weight=terms,
         spoken=spoken,
         unused=unused,
         request=frozenset(stems_in(request)),
-        named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
-        measures=MEASURE_WORDS.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
-        spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
-        facets=tuple(facets_of(candidate) for candidate, _ in found),
+        named=_NAMING & frozenset(map(stem, words(clean(_YEAR.sub("year", request))))),
+        facets=tuple(map(facets_of, found)),
         mentioned=mentioned_in(request),
-        restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
-        plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
-        follows=bool(brief.inherited or brief.earlier_gold),
+        restricting=tuple(number for number, one in enumerate(found) if _restricts(one)),
+        plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
+        subjects=subject_stems(brief),
     )
 
 
-_YEARS = ("year", "years")
+_NAMING = stem_list("naming")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-"""A request that contains a year, such as 2024, mentions years."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
 from birdenv.users.understanding._gold_parts import block_of
+from birdenv.users.understanding._phrases import any_of, read_phrases
 
 SAID = "As I said: "
 """The beginning of an answer that repeats the request."""
@@ -32,23 +33,8 @@ _OPEN = {
 _KEPT = "Keep those that have none as well: they all belong in it."
 _DROPPED = "Only those that have any: leave out the ones without."
 
-_SAID = {
-    "order": r"(?:sort|rank|order)(?:ed|ing)? |\bin (?:\w+ )?order\b|(?:de|a)scending|\bfirst\b"
-    r"|\b(?:highest|lowest|largest|smallest) to\b",
-    "limit": r"\b(?:top|first|best|worst|last|bottom) (?:\d+|NUMBER)\b|\blimit"
-    r"|\b(?:maximum of|up to|only|at most) (?:\d|NUMBER)"
-    r"|\b(?:\d+|NUMBER) (?:\w+ )?(?:most|least|\w+est)\b".replace(
-        "NUMBER", "(?:two|three|four|five|six|seven|eight|nine|ten|twenty)"
-    ),
-    "filter": r"\b(?:only|exclud\w*|includ\w*|consider\w*|focus\w*|limit\w*|filter\w*|ignor\w*|all|without"
-    r"|every|who|which|that|with|where)\b",
-    "name": r"\b(?:label\w*|call\w*|nam(?:e|ed|ing)|titled|mark\w*|flag\w*)\b|'",
-    "round": r"\bround|\bdecimal",
-    "group": r"\b(?:for each|per|by each|for every|each)\b|\bgroup|\bbreak|\bby \w+",
-    "distinct": r"\b(?:different|distinct|unique|once|duplicat\w*)\b",
-    "count": r"\bhow many\b|\bcount\b|\bnumber of\b|\baverage\b|\btotal\b|\bpercentage\b",
-    "output": r"\b(?:show|list|give|display|provide|include|return|output|present|report|see|find|need"
-    r"|along with|tell)\b",
+_MENTIONS = {
+    kind: any_of(phrases) for kind, phrases in read_phrases(__package__ or "", "kinds_mentioned.txt").items()
 }
 _SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
 
@@ -61,13 +47,13 @@ def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
 def said_in(request: str, kind: str) -> str:
     """Return the sentences in a request that say something about a kind of thing, such as "output"."""
     found = (match.group().strip() for match in _SENTENCE.finditer(request))
-    return " ".join(one for one in found if re.search(_SAID[kind], one, re.IGNORECASE))
+    return " ".join(one for one in found if _MENTIONS[kind].search(one.lower()))
 
 
 def mentioned_in(request: str) -> frozenset[str]:
     """Return the kinds of thing that a request mentions."""
-    found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
-    return found | {"name"} if re.search(r"\w_\w", request) else found
+    found = frozenset(kind for kind, said in _MENTIONS.items() if said.search(request.lower()))
+    return found | {"name"} if re.search(r"\w_\w|'", request) else found
 
 
 def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:

@@ -55,7 +55,8 @@ def pieces_of(message: str) -> list[Piece]:
     >>> len(pieces_of("By late, do you mean (a) after the due date or (b) after the reminder?"))
     1
     """
-    if _SEVERAL.search(message) is None and sum(map(begins_as_question, clauses_of(message))) < 2:
+    clauses = clauses_of(message)
+    if _SEVERAL.search(message) is None and (len(clauses) < 2 or sum(map(begins_as_question, clauses)) < 2):
         return [Piece(message)]  # the usual case, one question
     found = _listed(message) or _series(message) or _prose(message)
     return found if len(found) > 1 else [Piece(message)]

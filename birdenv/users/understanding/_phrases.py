@@ -1,7 +1,9 @@
 """Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with single spaces between them. For speed, it is matched only if a
-word in the text begins with the same letters as the phrase.
+Its form, such as a proposal, is found in the same way (`forms.txt`).
+
+A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at
+words that begin with the same letters as the phrase.
 
 A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
 remove the term's words first.
@@ -10,17 +12,17 @@ remove the term's words first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
 from typing import Final
+
+from birdenv.users.identifiers import read_sections
 
 _LETTERS: Final = 3
 """Letters of a word by which the phrases that begin with it are found."""
 
-_ANY: Final = "*"
-_BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
+_ANY, _NUMERIC = "", "0"
 _FROM = r"(?:from|up to|starting at|starting from|after|beyond|until|which|what) (?:\w+ ){0,3}?"
 _GRADE = (
     "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
@@ -36,37 +38,24 @@ def split_phrases(phrases: str) -> list[str]:
     return re.split(r"\s+\|\s+|\s*\n\s*", text)
 
 
-def read_phrases(package: str | None, file: str) -> dict[str, str]:
-    """Read groups of phrases from a package's file.
+def read_phrases(package: str, file: str) -> dict[str, str]:
+    """Read groups of phrases from a package's file, in the format of `read_sections`.
 
-    A group begins with its name in brackets. A line such as `WHICH = (?:which|what)` defines an abbreviation
-    for the group's phrases. Lines that begin with # are comments.
+    A line such as `WHICH = (?:which|what)` defines an abbreviation for the group's phrases.
     """
-    found: dict[str, list[str]] = {}
-    meant: list[tuple[str, str]] = []
-    for line in resources.files(package or "").joinpath(file).read_text(encoding="utf-8").splitlines():
-        if match := _HEAD.fullmatch(line):
-            found[match[1]], meant = [], []
-        elif match := _MEANT.fullmatch(line):
-            meant.append((match[1], match[2]))
-        elif line and not line.startswith("#"):
-            for word, pattern in meant:
-                line = line.replace(word, pattern)
-            found[list(found)[-1]].append(line)
-    return {name: "\n".join(lines) for name, lines in found.items()}
+    groups = read_sections(package, file)
+    for name, phrases in groups.items():
+        for word, pattern in _MEANT.findall(phrases):
+            groups[name] = groups[name].replace(f"{word} = {pattern}\n", "").replace(word, pattern)
+    return groups
 
 
-_HEAD = re.compile(r"\[([\w ]+)\]")
-_MEANT = re.compile(r"([A-Z]+) = (.+)")
+_MEANT = re.compile(r"(?m)^([A-Z]+) = (.+)$")
 
 
 def any_of(phrases: str) -> re.Pattern[str]:
     """Return a compiled pattern that matches any of the phrases."""
-    return _any_of(split_phrases(phrases))
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+    return re.compile(rf"\b(?:{'|'.join(split_phrases(phrases))})\b")
 
 
 class Phrases:
@@ -79,67 +68,73 @@ class Phrases:
 
     def __init__(self, groups: Mapping[str, str]) -> None:
         self.groups = groups
-        self._patterns: dict[str, Sequence[tuple[str, re.Pattern[str]]]] = {}
+        self._patterns: dict[str, re.Pattern[str]] = {}
+        self._marks = {f"_{number}": name for number, name in enumerate(groups)}
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """Return the phrases by the letters that they begin with ("*" for any letters), and then by group."""
-        begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
-        for name, phrases in self.groups.items():
-            for phrase in split_phrases(phrases):
-                for letters in beginnings(phrase):
-                    begun.setdefault(letters, {}).setdefault(name, []).append(phrase)
+        """Return the phrases by the letters that they begin with ("" for any), and then by mark."""
+        begun: dict[str, dict[str, list[str]]] = {}
+        for mark, name in self._marks.items():
+            for phrase in split_phrases(self.groups[name]):
+                for letters, form in by_beginning(phrase):
+                    found = form if letters or form.startswith("^") else rf".*?\b(?:{form})"
+                    begun.setdefault(letters, {}).setdefault(mark, []).append(found)
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups with a phrase that occurs in the text."""
-        patterns, begun = self._patterns, self._begun
-        (_, any_group), *groups = patterns.get(_ANY) or self._compiled(_ANY)
-        found = (
-            {name for name, pattern in groups if pattern.search(text)} if any_group.search(text) else set()
-        )
-        for beginning in _BEGINNING.finditer(text):
-            letters = beginning[0]
+        """Return the names of the groups with a phrase that occurs in the text, which is words only."""
+        patterns, begun, marks = self._patterns, self._begun, self._marks
+        found, at = set[str](), -1
+        for word in ["", *text.split(" ")]:
+            letters = _NUMERIC if word[:1].isdigit() else word[:_LETTERS]
             if letters in begun:
-                at = beginning.start()
-                (_, any_group), *groups = patterns.get(letters) or self._compiled(letters)
-                if any_group.match(text, at):
-                    found.update(name for name, pattern in groups if pattern.match(text, at))
+                match = (patterns.get(letters) or self._compiled(letters)).match(text, at)
+                if match and match.lastindex:
+                    found.update(marks[mark] for mark, said in match.groupdict().items() if said == "")
+            at += len(word) + 1
         return found
 
-    def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
+    def _compiled(self, letters: str) -> re.Pattern[str]:
+        """Return the pattern for the phrases that begin with these letters, compiled when it is first needed.
 
-        The first pattern combines all groups, because most words begin no phrase.
+        It looks for each group of phrases in turn, and sets an empty mark where it finds one.
         """
-        begun = self._begun[letters]
-        groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
-        together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
-        compiled = self._patterns[letters] = [("", together), *groups]
-        return compiled
+        groups = self._begun[letters].items()
+        looks = (rf"(?:(?=(?:{'|'.join(phrases)})\b(?P<{mark}>))|)" for mark, phrases in groups)
+        pattern = self._patterns[letters] = re.compile("".join(looks))
+        return pattern
 
 
-_HEADS = re.compile(r"\^?(?:\(\?:([^()]+)\)(?![?*+{])|(?!\())")
-_LITERAL = re.compile(r"([a-z]{3})(?![?*{])|([a-z]{1,2})(?=$|\b(?!\\| ?[?*{]))")
+_HEAD_OF = re.compile(r"(\^?(?:\(\?<![^()]*\))*)(?:\(\?:(?P<choices>[^()]+)\)(?![?*+{])|(?!\())")
+_AHEAD = r"\(\?[!=](?:[^()]|\([^()]*\))*\)"
+_LITERAL = re.compile(
+    rf"[a-z]{{{_LETTERS}}}(?![?*{{])|[a-z]{{1,2}}(?=(?:{_AHEAD})?(?:\$?$| (?![?*+{{])))"
+    r"|(?P<digit>\\d|[0-9])(?![?*{])"
+)
 
 
-def beginnings(phrase: str) -> set[str]:
-    """Return how a phrase can begin: with these three letters, with a shorter word, or with anything ("*").
+def by_beginning(phrase: str) -> Iterator[tuple[str, str]]:
+    """Yield the choices that a phrase begins with, each as a phrase, with the letters that it begins with.
 
-    Only a group of alternatives without a nested group is looked into.
+    The letters are three, those of a shorter word, "0" for any digit, or empty for anything. Only choices
+    without a nested group are taken apart.
 
-    >>> sorted(beginnings(r"(?:sort(?:ed)?|as) given")), sorted(beginnings(r"(?:by|each) \\w+"))
-    (['*'], ['by', 'eac'])
+    >>> list(by_beginning("(?:by|each) type")), list(by_beginning("(?:by|sort(?:ed)? by) type"))
+    ([('by', 'by type'), ('eac', 'each type')], [('', '(?:by|sort(?:ed)? by) type')])
     """
-    heads = _HEADS.match(phrase)
-    if heads is None:
-        return {_ANY}
-    first = (heads[1] or phrase[heads.end() :]).split("|" if heads[1] else "\n")
-    found = (_LITERAL.match(one) for one in first)
-    return {match[1] or match[2] if match else _ANY for match in found}
+    head = _HEAD_OF.match(phrase)
+    if head is None:
+        yield _ANY, phrase
+        return
+    for choice in (head["choices"] or "").split("|"):
+        begun = choice + phrase[head.end() :]
+        match = _LITERAL.match(begun)
+        letters = _ANY if match is None else _NUMERIC if match["digit"] else match[0]
+        yield letters, head[1] + begun
 
 
-PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
+PHRASES: Final[Mapping[str, str]] = read_phrases(__package__ or "", "kinds_asked_for.txt")
 """For each kind of thing, the phrases that ask for it, in the format of `read_phrases`."""
 
 KINDS: tuple[str, ...] = tuple(PHRASES)
@@ -148,11 +143,10 @@ KINDS: tuple[str, ...] = tuple(PHRASES)
 PLAIN_KINDS = frozenset(KINDS) - frozenset("meaning threshold formula category period extreme count".split())
 """Kinds that can be asked for without naming anything."""
 
-_PHRASES = read_phrases(__package__, "scope.txt")
+_PHRASES = read_phrases(__package__ or "", "scope.txt")
 _SHOUTED = re.compile(
     r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
     r"|BETWEEN|LIKE|NULLIF|CHECK|OVER|GROUP_CONCAT|ROW_NUMBER|WITH \w+ AS|ROUND (?:go|give|return|work)\w*)\b"
-    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
 )
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
@@ -174,7 +168,10 @@ _FAIR_PATTERNS = {
 }
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
-ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
+FORMS = read_phrases(__package__, "forms.txt")
+"""For each form of a question, its phrases."""
+
+ALL_PHRASES = Phrases({**PHRASES, **_PHRASES, **FORMS})
 _KINDS = frozenset(KINDS)
 
 
@@ -211,10 +208,7 @@ def is_never_answered(said: Said) -> bool:
     """
     if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
         return True
-    return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
-
-
-_STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
+    return "structure" in said.found and _speaks_of_names(said)
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:

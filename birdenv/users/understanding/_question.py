@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
-from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
+from birdenv.users.understanding._index import Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
-from birdenv.users.understanding._spelling import respelt
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -18,12 +17,12 @@ from birdenv.users.understanding._word_forms import (
     clean,
     content_words,
     stem,
-    trigrams,
+    stem_list,
     words,
+    written_out,
 )
 
 _LONGEST = 2000
-_ALIKE = 0.58
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +64,29 @@ def take_apart(question: str) -> Question:
 
     If "Is that right?" follows a statement, the question is about the statement.
     """
-    text = respelt(clean(question[:_LONGEST]))
+    text = written_out(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
-    all_words = words(" ".join(sentences))
-    spaced = f" {' '.join(all_words)} "
-    stems = tuple(map(stem, all_words))
-    telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
-    content = tuple(dict.fromkeys(map(stem, content_words(telling))))
-    of_question = all_words
-    if len(asked) < len(sentences):
+    all_words = tuple(words(" ".join(sentences)))
+    said = Said.of(" ".join(all_words))
+    telling = _WORKED_OUT.sub(" ", said.text).split() if "out" in all_words else all_words
+    kinds, guesses = said.kinds, _is_guess(text)
+    if guesses:
+        kinds = Said.of(" ".join(words(_VALUE.sub(" ", text)))).kinds
+        kinds |= {"limit"} if _ROWS.search(text) else set()
+    elif len(asked) < len(sentences):
         of_question = words(" ".join(asked))
-        if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
-            of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
-    whole = Said.of(spaced.strip())
-    guesses = _is_guess(text)
-    asking = " ".join(words(_VALUE.sub(" ", text)) if guesses else of_question)
-    kinds = (whole if asking == whole.text else Said.of(asking)).kinds
-    if guesses and _ROWS.search(text):
-        kinds |= {"limit"}
+        # "How do you wish them to be handled?" asks for what was said before it.
+        if not GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
+            kinds = Said.of(" ".join(of_question)).kinds
+    stems = tuple(map(stem, all_words))
     return Question(
         asked=question,
         text=text,
-        spaced=spaced,
-        words=tuple(spaced.split()),
-        said=whole,
+        spaced=f" {said.text} ",
+        words=all_words,
+        said=said,
         stems=(*stems, _CONFIRMS) if tags else stems,
-        content=content,
+        content=tuple(dict.fromkeys(map(stem, content_words(telling)))),
         kinds=kinds,
         guesses=guesses,
     )
@@ -131,17 +127,7 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
 
 
 _CONFIRMS = "=yes"
-_TAG = frozenset(
-    map(
-        stem,
-        """accept acceptable adequate agree agreed alright appropriate approve assume assumption complete
-        concur confirm consider consistent content correct correspond cover desire enough expect expectation
-        fine good
-        idea imagine intend intention likewise manner match meet mind object objection plan please possible
-        proceed purpose reading request requirement right satisfactory satisfy see sense settle settled share
-        similar suffice sufficient suit true understanding understood view way wish""".split(),
-    )
-)
+_TAG = stem_list("confirming")
 
 
 def is_tag(sentence: str) -> bool:
@@ -165,42 +151,39 @@ class Overlap:
     """The words that a question shares with the candidates.
 
     Attributes:
-        by_field: for each candidate, the total weight of the shared words in each field.
-        known: for each candidate, True if the question shares a distinctive word with it or contains its
-            name. Words that are common in all questions are not distinctive.
-        names: True if a distinctive word in the question occurs in the request or in a candidate, or if the
-            question and the request share a word for a measure, such as "years".
+        by_field: the total weight of the shared words in each field of a candidate, by the candidate's index.
+        named: the candidates whose names the question contains.
+        known: these candidates, and those with which the question shares a distinctive word. Words that are
+            common in all questions are not distinctive.
+        names: True if a distinctive word in the question occurs in the request or in a candidate.
         total: the weight of all words in the question.
         unknown: the weight of the words that no candidate contains.
     """
 
-    by_field: list[Sequence[float]]
-    known: list[bool]
+    by_field: Mapping[int, Sequence[float]]
+    named: Set[int]
+    known: Set[int]
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
 
 
-NOTHING = (0.0,) * len(FIELDS)
-"""The weights by field of a candidate that shares no word with the question."""
-
-
 def overlap(index: Index, question: Question) -> Overlap:
     """Find and weight the words that a question shares with each candidate."""
-    size = len(index.candidates)
-    known = [False] * size
+    named = called(index.names, question)
+    known = set(named)
     shared: dict[int, list[float]] = {}
-    names = not index.measures.isdisjoint(question.words)
+    names = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
     for word in question.content:
-        meant = _meant(index, word)
-        of_request = word in index.request
-        telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
-        telling = telling or word in index.named
-        if telling and (of_request or any(share in _SURE for _, share in meant)):
-            names = True
+        meant, is_named = index.meant.get(word, ()), word in index.named
+        of_request = is_named or word in index.request
+        telling = is_named or (
+            word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
+        )
+        names |= telling and (of_request or bool(meant))
         if not meant:
             weight = 0.25 if word in ASIDE_STEMS else 1.0
             total += weight
@@ -208,26 +191,19 @@ def overlap(index: Index, question: Question) -> Overlap:
             continue
         total += max([weights[other] for other, _ in meant])
         for other, share in meant:
-            is_name = telling and (share in _SURE or other not in GENERIC_STEMS)
             weight = weights[other] * share
             for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
-                    fields = shared[number] = [*NOTHING]
+                    fields = shared[number] = [0.0] * len(FIELDS)
                 fields[place] += weight
-                if is_name:
-                    known[number] = True
-    for number in called(index.names, question):
-        known[number] = True
-    by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown)
-
-
-_SURE = (ITSELF, SYNONYM)
+                if telling:
+                    known.add(number)
+    return Overlap(shared, named, known, names, total or 1.0, unknown)
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the indices of the candidates whose names or values, given in `calls`, a question mentions."""
+    """Return the indices of the candidates whose names, given in `calls`, a question mentions."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {
@@ -246,26 +222,3 @@ def _is_readable(index: Index, question: Question) -> bool:
         for word in said
     ]
     return 2 * sum(known) >= len(said)
-
-
-def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
-    """Return what a word may mean in the index, and how surely: itself, a synonym or a similar spelling."""
-    if word in index.spoken:
-        return ((word, ITSELF),)
-    return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])
-
-
-def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """Return the word in the index with the same first letter whose spelling is most similar."""
-    own = trigrams(word)
-    shared: dict[str, int] = {}
-    for letters in own:
-        for other in index.spellings.get(letters, ()):
-            if other[0] == word[0]:
-                shared[other] = shared.get(other, 0) + 1
-    best, meant = 0.0, ""
-    for other in sorted(shared):
-        alike = 2 * shared[other] / (len(own) + len(other))
-        if alike > best:
-            best, meant = alike, other
-    return [(meant, best)] if best >= _ALIKE else []

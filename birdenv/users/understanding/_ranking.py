@@ -9,178 +9,117 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
 
-from birdenv.users.understanding._candidate import GROUPS, Candidate
+from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import NOTHING, Overlap, Question, called, overlap
-from birdenv.users.understanding._weights import (
-    FAMILIES,
-    PLACE_OF,
-    WORD_FEATURES,
-    Weights,
-    facet_scores,
-)
-from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
+from birdenv.users.understanding._question import Overlap, Question, overlap
+from birdenv.users.understanding._weights import Weights
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS
 
-Vector: TypeAlias = list[tuple[int, float]]
-"""A sparse feature vector: pairs of a feature's index and its value, which is not zero."""
+Features: TypeAlias = dict[str, float]
+"""The features of a possible reply, by name. The others are zero."""
 
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
-_START = {family: PLACE_OF[f"{family}:covers_term"] for family in FAMILIES}
-_NEAR, _NAMED, _LITERAL = map(WORD_FEATURES.index, ("near_best", "named", "literal"))
-_GROUP = {group: PLACE_OF[f"group:{group}"] for group in GROUPS}
-_SETTLED = [{kind: PLACE_OF[f"asked_{how}_settled:{kind}"] for kind in KINDS} for how in ("not", "and")]
-_NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
+"""The family of a candidate's features for words, by its group; otherwise "point"."""
+
+_SETTLED = [{kind: f"asked_{how}_settled:{kind}" for kind in KINDS} for how in ("not", "and")]
+
+REFUSE, ASK_BACK = ("refuse",), ("ask back",)
+"""The facets of a refusal and of a request to rephrase."""
+
+ASKING_BACK: Features = {"ask_back": 1.0}
+"""The features of a request to rephrase."""
+
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The features of a question for each possible reply, and which candidates it may be about.
+    """The features of a question for each possible reply.
 
     Attributes:
-        vectors: one feature vector per possible reply: an answer about each candidate, then a refusal, then a
-            request to rephrase.
-        allowed: for each candidate, True if it is a plausible target: it shares a word with the question, or
-            the question asks for its kind of thing. The kind alone is enough only for kinds that people ask
-            for without naming anything, such as sorting or rounding.
+        vectors: the features of an answer about each plausible candidate, by its index. A candidate is
+            plausible if it shares a word with the question, or if the question asks for its kind of thing.
+            The kind alone is enough only for kinds that people ask for without naming anything, such as
+            sorting or rounding.
+        refusal: the features of a refusal.
         names: False if the question mentions nothing from the request or from a candidate, only clauses such
             as sorting or grouping.
     """
 
-    vectors: list[Vector]
-    allowed: list[bool]
+    vectors: Mapping[int, Features]
+    refusal: Features
     names: bool
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Return the features of every possible reply, and the candidates that the question may be about."""
+    """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
-    summed = [
-        0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
-    ]
-    only_one = sum(map(bool, summed)) == 1
-    best = max(summed, default=0.0)
-    named, of_value = called(index.names, question), called(index.literals, question)
-    unknown = found.unknown / total
-    goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    vectors = []
-    for number, candidate in enumerate(index.candidates):
-        vector: Vector = [(_GROUP[candidate.group], 1.0)]
+    summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
+    best = max(summed.values(), default=0.0)
+    vectors: dict[int, Features] = {}
+    for number in _plausible(index, question, found):
+        candidate = index.candidates[number]
+        vector = {f"group:{candidate.group}": 1.0}
         if candidate.group != "open":
-            vector += [(_SETTLED[kind in candidate.kinds][kind], 1.0) for kind in kinds]
+            for kind in kinds:
+                vector[_SETTLED[kind in candidate.kinds][kind]] = 1.0
         if candidate.main_kinds:
             if kinds.isdisjoint(candidate.main_kinds):
-                vector.append(_NOT_ASKED)
+                vector["plain:not_asked"] = 1.0
             else:
-                alone = kinds & PLAIN_KINDS <= candidate.main_kinds
-                vector += _numbers("plain:asked", (1.0, 0.0, alone, found.known[number]))
-        start = _START[_FAMILY.get(candidate.group, "point")]
-        if summed[number]:
-            near = summed[number] / best
-            vector += _in_common(index, found, number, start, near, only=only_one)
-        if number in named:
-            vector.append((start + _NAMED, 1.0))
-        if number in of_value:
-            vector.append((start + _LITERAL, 1.0))
-        if goes_on:
-            vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
-        vectors.append(vector)
+                vector["plain:asked"] = 1.0
+                vector["plain:asked_alone"] = float(kinds & PLAIN_KINDS <= candidate.main_kinds)
+                vector["plain:asked_and_known"] = float(number in found.known)
+        if number in summed:
+            family, shared = _FAMILY.get(candidate.group, "point"), found.by_field[number]
+            for field, value in zip(FIELDS, shared, strict=True):
+                vector[f"{family}:{field}"] = value / total
+            vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
+            vector[f"{family}:near_best"] = summed[number] / best
+        vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
-    vectors.append(_refusal(question, unknown, best / total, plain))
-    vectors.append(_asking_back(question, best / total, plain))
-    unrestricted = _is_unrestricted(index, question, found.by_field, named)
-    confirmed = of_value if goes_on else set[int]()
-    allowed = _allowed(index, question, found, confirmed, unrestricted)
-    names = (
-        found.names or any(found.known) or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    )
-    return Evidence(vectors, allowed, names)
+    refusal = _refusal(question, found.unknown / total, best / total, plain)
+    names = found.names or bool(found.known) or not CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(vectors, refusal, names)
 
 
-_GOES_ON = re.compile(
-    r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
-    r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
-)
-"""Asks whether something from the first request still holds in a follow-up."""
-
-
-def _kept(candidate: Candidate) -> str:
-    if candidate.clause in ("where", "having") and candidate.group == "part":
-        return "condition"
-    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
-
-
-def _in_common(
-    index: Index, found: Overlap, number: int, start: int, near: float, *, only: bool
-) -> Iterator[tuple[int, float]]:
-    """Yield the features of the words that a question shares with a candidate.
-
-    `near` is the weight of these words relative to the best candidate's.
-    """
-    fields = found.by_field[number]
-    covered = fields[0] / (index.term_weight[number] or 1.0)
-    yield start, covered
-    for place, value in enumerate(fields, start + 1):
-        if value:
-            yield place, value / found.total
-    if covered > 0.95:
-        yield start + WORD_FEATURES.index("whole_term"), 1.0
-    yield start + _NEAR, near
-    if near < 1:
-        yield start + _NEAR + 1, 1.0
-    if only:
-        yield start + _NEAR + 2, 1.0
-
-
-def _allowed(
-    index: Index,
-    question: Question,
-    found: Overlap,
-    confirmed: set[int],
-    unrestricted: bool,
-) -> list[bool]:
-    """Return, for each candidate, whether a question may be about it.
-
-    `confirmed` are the candidates with a value that a question about a follow-up ("still 40?") mentions.
-    """
+def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int]:
+    """Yield the indices of the candidates that a question may be about."""
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(found.known) or "extent" in question.kinds
+    may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
-    return [
-        (
-            ((is_known or found.names) and not question.guesses)
-            or number in confirmed
-            or not asked_alone.isdisjoint(candidate.main_kinds)
-            or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
-        )
-        and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
-        and not (kinds and _is_of_another_kind(candidate, kinds))
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
-    ]
+    by_words, by_name = (found.names, found.known) if not question.guesses else (False, set[int]())
+    for number, candidate in enumerate(index.candidates):
+        is_open = candidate.group == "open"
+        is_free = is_open and candidate.clause == "filter"
+        is_near = by_words or number in by_name or (is_open and (may_limit or not is_free))
+        if (
+            (is_near or not asked_alone.isdisjoint(candidate.main_kinds))
+            and not (kinds and _is_of_another_kind(candidate, kinds))
+            and not (is_free and not _is_unrestricted(index, question, found))
+        ):
+            yield number
 
 
-def _is_unrestricted(
-    index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
-) -> bool:
+def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     """Return whether "no restriction" may be the right answer.
 
     That is so if no condition is related to the question, or if the question names a dropped condition.
     """
-    if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
+    if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
-    free = max(
-        (sum(by_field[i]) for i, one in enumerate(index.candidates) if one.clause == "filter"), default=0
-    )
-    return free > max(sum(by_field[i]) for i in index.restricting)
+    weights = {number: sum(shares) for number, shares in found.by_field.items()}
+    free = (weight for number, weight in weights.items() if index.candidates[number].clause == "filter")
+    return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
@@ -195,40 +134,21 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
     return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
-def _numbers(first: str, values: Iterable[float]) -> Vector:
-    return [(place, float(value)) for place, value in enumerate(values, PLACE_OF[first]) if value]
-
-
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 
 
-def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Vector:
+def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Features:
     text = question.text
-    values: Sequence[float] = (
-        1.0,
-        ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None,
-        unknown,
-        not best and not plain,
-        len(question.content) > 8,
-        plain,
-        best,
-        *(name in question.said.found for name in SPEAKS_FOR_REFUSING),
-    )
-    return _numbers("refuse:always", values)
-
-
-def _asking_back(question: Question, best: float, plain: bool) -> Vector:
-    telling = any(word not in GENERIC_STEMS for word in question.content)
-    values: Sequence[float] = (
-        1.0,
-        not telling and not plain,
-        not best and not plain,
-        len(question.words) < 6,
-        bool(question.kinds),
-        plain,
-        best,
-    )
-    return _numbers("ask_back:always", values)
+    return {
+        "refuse:always": 1.0,
+        "refuse:identifier": float("_" in text or "= '" in text) and float(bool(_IDENTIFIER.search(text))),
+        "refuse:unknown": unknown,
+        "refuse:nothing_known": float(not best and not plain),
+        "refuse:long": float(len(question.content) > 8),
+        "refuse:plain_kind": float(plain),
+        "refuse:best": best,
+        **{f"refuse:{name}": float(name in question.said.found) for name in SPEAKS_FOR_REFUSING},
+    }
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
@@ -236,14 +156,18 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     The probabilities are rounded so that they are identical on all machines.
     """
-    values = weights.values
-    of_words = facet_scores(index, asked, weights.known, weights.of_runs)
+    said = weights.by_facet(index, asked)
+    replies = [(vector, index.facets[number]) for number, vector in found.vectors.items()]
+    replies += [(found.refusal, REFUSE), (ASKING_BACK, ASK_BACK)]
     scores = [
-        sum([values[place] * value for place, value in vector], said)
-        for vector, said in zip(found.vectors, of_words, strict=True)
+        sum([weights.features.get(name, 0.0) * value for name, value in vector.items()])
+        + sum([said.get(facet, 0.0) for facet in facets])
+        for vector, facets in replies
     ]
-    allowed = [*found.allowed, True, True]
-    top = max(score for score, may in zip(scores, allowed, strict=True) if may)
-    odds = [math.exp(score - top) if may else 0.0 for score, may in zip(scores, allowed, strict=True)]
+    top = max(scores)
+    odds = [math.exp(score - top) for score in scores]
     whole = sum(odds)
-    return [round(odd / whole, 6) for odd in odds]
+    shares = [0.0] * len(index.candidates)
+    for number, odd in zip(found.vectors, odds, strict=False):
+        shares[number] = round(odd / whole, 6)
+    return [*shares, *(round(odd / whole, 6) for odd in odds[-2:])]

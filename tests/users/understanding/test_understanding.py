@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from importlib import resources
 
 import pytest
 
 from birdenv.demo import demo_folder
+from birdenv.runs.user_evaluation import DEMO_QUESTIONS, read_questions
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
 from birdenv.users.decoder import decode
-from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope
 from birdenv.users.understanding._question import take_apart
-from birdenv.users.understanding._ranking import evidence
-from birdenv.users.understanding._weights import FEATURES, load_weights
+from birdenv.users.understanding._ranking import ASK_BACK, ASKING_BACK, REFUSE, evidence
 
 
 @cache
@@ -121,16 +121,21 @@ def test_a_question_for_the_database_is_refused_even_if_it_names_a_term(question
             assert answer.call == "unanswerable", (item.term, answer)
 
 
-def test_the_weights_are_those_of_the_features() -> None:
-    from importlib import resources
-
+def test_all_features_and_facets_of_the_demo_questions_have_weights() -> None:
     text = resources.files("birdenv.users.understanding").joinpath("weights.json").read_text()
-    data = json.loads(text)
-    assert set(data["features"]) <= set(FEATURES)
-    assert set(data["runs"]) <= set(FACETS)
     assert len(text) <= 200_000
-    assert len(load_weights().values) == len(FEATURES)
-    assert any(load_weights().values)
+    features, facets = set[str](), {*REFUSE, *ASK_BACK}
+    for question in read_questions(DEMO_QUESTIONS):
+        index = index_of(briefs()[question.instance_id])
+        found = evidence(index, take_apart(question.question))
+        facets.update(*index.facets)
+        for vector in (found.refusal, ASKING_BACK, *found.vectors.values()):
+            features.update(name for name, value in vector.items() if value)
+    assert len(features) > 70
+    assert len(facets) > 40
+    data = json.loads(text)
+    assert features <= set(data["features"])
+    assert facets <= set(data["runs"])
 
 
 @pytest.mark.parametrize(
@@ -319,8 +324,8 @@ def test_what_breaks_ties_after_an_annotated_order_may_be_asked_about() -> None:
 def test_a_question_for_an_order_alone_is_not_about_what_is_shown() -> None:
     index = index_of(briefs()["bikeshare_8"])
     shown = next(i for i, one in enumerate(index.candidates) if one.clause == "output")
-    assert not evidence(index, take_apart("What ordering do you want for the models?")).allowed[shown]
-    assert evidence(index, take_apart("Which columns do you want for the models?")).allowed[shown]
+    assert shown not in evidence(index, take_apart("What ordering do you want for the models?")).vectors
+    assert shown in evidence(index, take_apart("Which columns do you want for the models?")).vectors
 
 
 def test_no_preference_is_never_said_of_what_the_gold_settles() -> None:
@@ -359,8 +364,8 @@ def test_no_restriction_is_never_claimed_of_what_a_condition_is_about() -> None:
     index = index_of(brief)
     free = next(i for i, one in enumerate(index.candidates) if (one.group, one.clause) == ("open", "filter"))
     for question in ("Should drafts be left out?", "Published ones only?", "All years or only some?"):
-        assert not evidence(index, take_apart(question)).allowed[free], question
-    assert evidence(index, take_apart("Only French papers?")).allowed[free]
+        assert free not in evidence(index, take_apart(question)).vectors, question
+    assert free in evidence(index, take_apart("Only French papers?")).vectors
 
 
 @pytest.mark.parametrize(
