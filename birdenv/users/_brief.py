@@ -98,6 +98,11 @@ class Brief:
     inherited: tuple[Ambiguity, ...] = ()
     earlier_gold: tuple[str, ...] = ()
 
+    @property
+    def changes_rows(self) -> bool:
+        """Return True if the reference statements update or delete rows."""
+        return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in self.gold)
+
     def __hash__(self) -> int:
         """Return the hash of the two requests.
 

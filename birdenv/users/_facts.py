@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -118,6 +118,31 @@ def facts_of(sql: str) -> Facts:
         columns=frozenset(node.name.lower() for node in _nodes(body, "Column")),
         alias=tree.alias.lower() if kind_of(tree) == "Alias" else "",
     )
+
+
+def values_beside(sql: str, meanings: Mapping[str, str]) -> frozenset[str]:
+    """Return the values that a condition on a single column rules out, as stems.
+
+    The column's meaning lists them together with those that the condition keeps.
+
+    >>> sorted(values_beside("o.status = 'collected'", {"status": "pending, collected or refunded."}))
+    ['pend', 'refund']
+    """
+    tree = parse_fragment(sql)
+    body = body_of(tree)
+    if kind_of(body) not in ("EQ", "In") or kind_of(body.this) != "Column":
+        return frozenset()
+    kept = {node.name.lower() for node in body.find_all(node_class("Literal"))}
+    for sentence in _SENTENCE_END.split(meanings.get(body.this.name.lower(), "").lower()):
+        listed = set(_QUOTED.findall(sentence) or map(str.strip, _BETWEEN.split(sentence)))
+        if kept < listed:
+            return frozenset(" ".join(map(stem, words(clean(one)))) for one in listed - kept)
+    return frozenset()
+
+
+_SENTENCE_END = re.compile(r"[.;:](?: |$)")
+_QUOTED = re.compile(r"'([^']+)'")
+_BETWEEN = re.compile(r",| or | and ")
 
 
 def _nodes(tree: Node, *kinds: str) -> Iterator[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from birdenv.users.sql_in_words._names import GENERAL_WORDS
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
     SYNONYMS,
@@ -23,6 +24,9 @@ _ASIDE = re.compile(
     r"|\btimes 100\b"
 )
 """The text in a formula that a question may leave out."""
+
+_OWNER = re.compile(rf"\bthe ({'|'.join(sorted(GENERAL_WORDS - {'number', 'total'}))}) of the \w+")
+"""A column with the table that it belongs to, which a question may leave out or say before it."""
 
 _NOT_PLAIN = re.compile(r"\b(?:if|where|only|here|among|otherwise|different)\b")
 _ALL = re.compile(r"\b(?:all|each|every|per)\b")
@@ -45,7 +49,7 @@ def is_same_formula(asked: str, told: str, also: Set[str]) -> bool:
     >>> is_same_formula("is it the number of docks divided by the total cost?", formula, {"repair"})
     False
     """
-    told = _ASIDE.sub("", clean(told))
+    told = _OWNER.sub(r"the \1", _ASIDE.sub("", clean(told)))
     wanted, said = _marked(told), _marked(asked)
     is_wider = bool(_ALL.search(asked)) and not _ALL.search(told)
     if is_wider or _NOT_PLAIN.search(told) or set(wanted).isdisjoint(_OPERATORS.values()):

@@ -16,7 +16,7 @@ from typing import Any
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
-from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of
+from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of, values_beside
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -176,7 +176,8 @@ class _Proposal:
         # Of "are 9 docks too large?", "too large" sounds like leaving something out.
         is_twofold = "out" in said and any("out" in says(item.term) for item in self.choice.items)
         is_counted = noun in self.rest - self.own - _OF_AMOUNTS and any(noun in name for name in self.schema)
-        return "" if said & {"turned", "valued"} or is_twofold or is_counted else None
+        may_be_either = said & {"turned", "valued"} or ("stays" in said and self.brief.changes_rows)
+        return "" if may_be_either or is_twofold or is_counted else None
 
     def of_formula(self) -> str:
         """Confirm the formula of the point."""
@@ -233,7 +234,9 @@ class _Proposal:
         """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
         claims, facts, keeps = self.claims, self.facts, self.keeps
         listed = [kept for _, kept in facts.values]
-        named = [kept for name, kept in facts.values if f" {name} " in claims.spaced]
+        (sql,) = self.choice.granted()
+        others = ((name, False) for name in values_beside(sql, self.brief.notes.columns))
+        named = [kept for name, kept in (*facts.values, *others) if f" {name} " in claims.spaced]
         is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
         is_open = is_one_of_several or claims.said & {"both", "contrast"}
         if not listed or is_open or not facts.beside.isdisjoint(self.rest):
@@ -244,13 +247,16 @@ class _Proposal:
         is_all = self.rest <= self.own | self.term | self.subjects | _OTHERS
         may_list = not facts.ranges and not facts.joins and all(listed)
         if "only" in claims.said and may_list:
+            if keeps is False or not all(named):
+                return ""  # "not only paid ones?", "just collected, no pending ones?"
             counted = {value for value, _ in claims.amounts} <= {len(listed)}
             if not counted or (is_whole and not is_all):
                 return ""
             return "Yes" if is_whole else "No" if named else ""
         if keeps is not None:
             return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
-        return "Yes" if self.proposes and is_all and may_list and len(named) == len(listed) else ""
+        is_all_of_them = is_all and may_list and len(named) == len(listed) and all(named)
+        return "Yes" if self.proposes and is_all_of_them else ""
 
 
 def _yes(agrees: bool) -> str:

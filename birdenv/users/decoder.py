@@ -7,10 +7,12 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
 from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
+from birdenv.users.sql_in_words._phrases import phrases
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -20,6 +22,10 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """The answer to a question that the user does not understand."""
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
+_IS_ROUNDING = re.compile(r"(?i)\b(?:round|decimal|precision)")
+_ROUNDED = re.compile(
+    r", rounded to (?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?"
+)
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
@@ -48,7 +54,7 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(brief, part.sql, clause=part.clause)
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
-    if brief.style != "terse" and _changes_rows(brief.gold):
+    if brief.style != "terse" and brief.changes_rows:
         if any(part.clause == "assign" for part in choice.parts):
             sentences.append(_NOTHING_ELSE)
         elif _has_condition(choice, brief):
@@ -60,33 +66,13 @@ def _has_condition(choice: Choice, brief: Brief) -> bool:
     return any(in_words(sql, brief).form == "condition" for sql in choice.granted())
 
 
-@lru_cache(maxsize=256)
-def _changes_rows(gold: tuple[str, ...]) -> bool:
-    return any(sql.lstrip()[:6].upper() in ("UPDATE", "DELETE") for sql in gold)
-
-
-_CLAUSES = {
-    "output": "Show only {}, nothing else.",
-    "group": "I want one row for each {}, not split any further.",
-    "tie": "Where several are equal in that, I want them {}.",
-    "distinct": "Show each only once, without duplicates.",
-    "assign": "Please {}.",
-}
-
-
-_FORMS = {
-    "noun": "{} I mean {}.",
-    "condition": "{} I mean that {}.",
-    "addition": "{} I mean this as well: {}.",
-    "arrangement": "{} I want it {}.",
-    "request": "{} please {}.",
-}
+_CLAUSES, _FORMS = phrases("sentences for clauses"), phrases("sentences for terms")
 
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
     """Return the sentence for a term's snippet, or for a part of the gold SQL."""
-    reading = _of_part(sql, clause, brief)
+    reading = _reading(brief, sql, term, clause)
     if not reading.text:
         return _NOTHING
     if clause in _CLAUSES:
@@ -96,21 +82,29 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
     return _of_snippet(reading, quoted(" ".join(term.split())) if term else "")
 
 
-def _of_part(sql: str, clause: str, brief: Brief) -> Paraphrase:
-    return in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+def _reading(brief: Brief, sql: str, term: str = "", clause: str = "") -> Paraphrase:
+    """Return SQL in words. For a term about rounding, this comes first if all figures are rounded alike."""
+    reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    ways = set(_ROUNDED.findall(reading.text)) if _IS_ROUNDING.search(term) else set()
+    if len(ways) != 1 or reading.form != "noun":
+        return reading
+    [way] = ways
+    figure = re.sub(rf"\(([^()]*){re.escape(way)}\)", r"\1", reading.text).replace(way, "")
+    text = way.removeprefix(", ").replace("rounded", "round") + f": {figure}" * (figure != "the figure")
+    return replace(reading, text=text, form="request")
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
     """Return the answer to a repeated question, if possible worded differently from the first answer."""
-    readings = [in_words(item.snippet, brief) for item in choice.items]
-    readings += [_of_part(part.sql, part.clause, brief) for part in choice.parts]
+    readings = [_reading(brief, item.snippet, item.term) for item in choice.items]
+    readings += [_reading(brief, part.sql, clause=part.clause) for part in choice.parts]
     told = "; ".join(dict.fromkeys(reading.text for reading in readings if reading.text))
     if choice.answer or not told:  # an answer that is not made from SQL stays as it is
         return decode(choice, brief)
     said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
-    return f"{said} {_OTHERS}" if _changes_rows(brief.gold) and _has_condition(choice, brief) else said
+    return f"{said} {_OTHERS}" if brief.changes_rows and _has_condition(choice, brief) else said
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:
@@ -120,7 +114,7 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
         lead = f"For {term},"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
-    return _of_the_rest(_FORMS[form].format(lead, text), text)
+    return _of_the_rest(_FORMS[form].format(lead, text.removeprefix("and also ")), text)
 
 
 def _of_the_rest(said: str, content: str) -> str:

@@ -42,15 +42,9 @@ def words_of_names(section: str) -> list[str]:
 
 _ENDS = re.compile(rf"(?:{'|'.join(words_of_names('last parts of names'))})$")
 _STARTS = re.compile(rf"^(?:{'|'.join(words_of_names('first parts of names'))})")
-_ENGLISH_ENDING = re.compile(
-    r"(?:tion|ment|[ae]nc[ey]|ity|ies|ics?|ing|ness|ship|[ai]ble|[oa]ry|[oe]rs?|ure|al|age|ous|ive|ate|[ae]nt|is[tm]"
-    r"|logy|graphy|ees?|ed|ly|ful|one|ide|ine|ise|ize|house|hold|stamp|work|ite|ship|dom|hood|ward|less|like|ese"
-    r"|ure|ile|ude)s?$"
-)
+_ENGLISH_ENDING = re.compile(rf"(?:{'|'.join(words_of_names('English endings'))})s?$")
 _ORDINARY = frozenset(words_of_names("ordinary words"))
-_ENDINGS = frozenset(
-    "s es ed d er ers or al ally ly ing ings y ic ical ity ities ion ions ment ful able ary".split()
-)
+_ENDINGS = frozenset(words_of_names("endings of longer words"))
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:

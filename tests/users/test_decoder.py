@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from samples import examples
 from test_user_encoder import BRIEF
 
-from birdenv.users import Brief, RuleUser
+from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users.leak_guard import guard_answer
 
 SCRIPT = """
@@ -64,6 +64,33 @@ def test_a_poor_brief_is_no_obstacle(brief: Brief) -> None:
     user = RuleUser()
     for question in ("What is 'x'?", "How to sort?", "Is there a limit?", ""):
         assert user.answer(brief, question).text
+
+
+@pytest.mark.parametrize(
+    ("snippet", "said"),
+    [
+        ("ROUND(AVG(crust), 2)", "For 'decimal', please round to two decimals: the average of the crust."),
+        ("ROUND(..., 3)", "For 'decimal', please round to 3 decimals."),
+        (
+            "ROUND(crust, 0), ROUND(crumb, 0)",
+            "For 'decimal', please round to a whole number (0 decimals): the crust and the crumb.",
+        ),
+        (
+            "ROUND(crust, 1), ROUND(crumb, 2)",
+            (
+                "By 'decimal' I mean (the crust, rounded to one decimal) and (the crumb, rounded to two "
+                "decimals)."
+            ),
+        ),
+        ("crust > 0.25", "By 'decimal' I mean that the crust is greater than 0.25."),
+    ],
+)
+def test_a_point_about_rounding_says_first_how_to_round(snippet: str, said: str) -> None:
+    brief = Brief("", (Ambiguity("decimal", snippet, "non_critical"),))
+    user = RuleUser()
+    assert user.answer(brief, "What do you mean by 'decimal'?").text == said
+    other = Brief("", (Ambiguity("thickness", snippet, "non_critical"),))
+    assert "round to" not in user.answer(other, "What do you mean by 'thickness'?").text
 
 
 def test_the_same_bytes_under_any_hash_seed() -> None:

@@ -1,8 +1,9 @@
 """Put SQL into the words of a user who does not know SQL (for the decoder in BIRD-Interact §3, stage 2).
 
 The words express everything that a snippet settles: literals exactly as written, operators and functions in
-words, and columns by words from their meanings or names. They contain nothing else: no aliases or CTE names,
-no types, no names as the schema spells them, no SQL, and table names only if the request mentions them.
+words, and columns by words from their meanings or names. They contain nothing else: no aliases, no types, no
+names as the schema spells them, no SQL, table names only if the request mentions them, and the name of a CTE,
+in words, only where a snippet uses a CTE that it does not define.
 """
 
 from birdenv.users.sql_in_words._names import Names, respelt

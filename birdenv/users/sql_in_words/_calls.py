@@ -24,14 +24,16 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 @says("Case")
 def _case(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for CASE, or for a fragment that contains only an ELSE."""
-    parts, compared = list[str](), ""
+    parts, before = list[str](), ""
     for branch in node.args["ifs"]:
         test, outcome = speaker.say(branch.this), speaker.say(branch.args["true"]).inside(PREFIX)
-        before, verb = compared, "is" if test.literal else "equals"
-        compared = speaker.say(node.this or (branch.this.this if test.condition else None)).side
+        verb = "is" if test.literal else "equals"
+        subject = node.this or (branch.this.this if test.condition else None)
+        compared, again = speaker.say(subject).side, before
         text = f"{compared} {verb} {test.inside(LOOSE)}" if node.this else test.text
-        if compared == before and text.startswith(f"{before} "):
-            text = f"it{text.removeprefix(before)}"
+        before = subject.sql() if subject is not None else ""
+        if before and before == again and text.startswith(f"{compared} "):
+            text = f"it{text.removeprefix(compared)}"
         parts += [f"{outcome} if {f'({text})' if kind_of(branch.this) == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
         parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
@@ -57,8 +59,7 @@ def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
     while call_name(column) == "JSON_EXTRACT" and len(column.expressions) == 2:
         column, outer = column.expressions[0], f"{column.expressions[1].name}.{outer}"
     names = [speaker.names.entry(column.name, outer + path.name) or speaker.text(path) for path in paths]
-    place = f" of the {speaker.names.words(column.name)}" if speaker.names.are_columns(names) else ""
-    return Phrase(enumerate_words(f"the {bare(name)}" for name in names) + place)
+    return Phrase(enumerate_words(f"the {bare(name)}" for name in names))
 
 
 _ZEROS = {"SUM": ("0",), "COUNT": ("", "NULL")}
@@ -91,14 +92,18 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
+        role = speaker.roles.get(what.table.lower()) if kind_of(what) == "Column" else ""
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
+        things += f" by {role}" if role else ""
     return Phrase(f"the number of {things}", PREFIX, counted=things)
 
 
 def _is_divisor(call: Node) -> bool:
     """Return whether a count is what something is divided by, so that it counts all rows."""
-    while kind_of(call.parent) in ("Paren", "Cast", "Anonymous"):
+    while kind_of(call.parent) in ("Paren", "Cast", "Anonymous", "Select", "Subquery"):
         call = call.parent
+        if call.args.get("where"):
+            return False
     return kind_of(call.parent) in ("Div", "IntDiv") and call.parent.expression is call
 
 
@@ -109,7 +114,7 @@ def _counted_rows(speaker: Speaker, call: Node) -> str:
     """
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
-    table = speaker.source if source is None or source.name == FRAME else source.name
+    table = speaker.sources.only if source is None or source.name == FRAME else source.name
     joined = query is not None and query.args.get("joins") and not speaker.nested
     return ("" if joined else speaker.table_noun(table)) or "cases"
 

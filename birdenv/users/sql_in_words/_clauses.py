@@ -1,6 +1,6 @@
 """Words for clauses and whole statements, in the order of the source.
 
-Aliases and CTEs are never named, and tables only if the request mentions them.
+Aliases are never named, tables only if the request mentions them, and CTEs only if another part defines them.
 """
 
 from __future__ import annotations
@@ -27,14 +27,18 @@ _CREATED = {"VIEW": "a saved view", "TABLE": "a new table", "INDEX": "an index"}
 
 @says("Select")
 def _select(speaker: Speaker, node: Node) -> Phrase:
-    return _clauses(speaker, node, _shown(speaker, node), _from(speaker, node))
+    shown, source = _shown(speaker, node), _from(speaker, node)
+    is_said = shown.endswith(source.replace("of the ", "the number of ", 1)) and source.startswith("of the ")
+    return _clauses(speaker, node, shown, "" if is_said else source)
 
 
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     repeats = "" if node.args.get("distinct") else " (repeats included)"
-    link = f"{_SET_OPERATIONS[kind_of(node)]}{repeats}"
-    return _clauses(speaker, node, speaker.text(node.this), link, speaker.text(node.expression))
+    left, right = speaker.text(node.this), speaker.within(node.expression)
+    what = bare(left.removeprefix("show ")).partition(" of the ")[0]
+    right = right.replace(f"the {what} of the ", "those of the ", 1)
+    return _clauses(speaker, node, left, f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {right}")
 
 
 @says("Update", "Delete")
@@ -55,18 +59,25 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
     more = [*(node.args.get("joins") or ()), *map(node.args.get, _FURTHER)]
     text = ""
     for part in filter(None, [*first, *words, *map(speaker.text, more)]):
-        link = " " if speaker.nested and part.startswith(_CONTINUES) else "; "
+        link = " " if part.startswith(_CONTINUES if speaker.nested else "of the ") else "; "
         text += f"{link}{part}" if text else part
     return Phrase(text or "out of all there is", LOOSE)
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return the words for the output columns: a request, or a noun in a subquery."""
-    items = ", ".join(filter(None, (speaker.say(item).inside(LOOSE) for item in node.expressions)))
+    """Return the words for the output columns: a request, or a noun in a subquery.
+
+    A fragment can begin with the condition of a WHERE that it lacks.
+    """
+    said = [speaker.say(item) for item in node.expressions]
+    if len(said) == 1 and said[0].condition and part_of(node, "from") is None:
+        return f"only cases where {said[0].text}"
+    items = ", ".join(filter(None, (item.inside(LOOSE) for item in said)))
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
-        items = f"the different {bare(items)}"
+        what = f"combination of {items}" if len(said) > 1 else bare(items)
+        items = f"the different {bare(items)}" if speaker.nested else f"each different {what} only once"
     return f"show {items}" if items and not speaker.nested else items
 
 
@@ -78,8 +89,9 @@ def _from(speaker: Speaker, node: Node) -> str:
     if kind_of(source.this) != "Table":
         return f"out of {speaker.text(source.this)}"
     noun = speaker.table_noun(source.name)
-    if not speaker.nested:
-        return f"out of all {noun}" if noun and not node.expressions else ""
+    if not speaker.nested and not (node.expressions and kind_of(node.parent) in _SET_OPERATIONS):
+        is_table = noun and not speaker.names.step(source.name)
+        return f"out of all {noun}" if is_table and not node.expressions else ""
     counted = any(item.find(node_class("Star")) for item in node.expressions)
     return f"of the {noun}" if noun and not counted else ""
 
@@ -132,7 +144,8 @@ def _order(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
-    words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
+    the = "the " * (id(node.this) in speaker.owners)
+    words = f"{the}{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
     place = _with_missing(node.args.get("nulls_first")) if node.args.get("written") else ""
     return Phrase(words + place, LOOSE)
 

@@ -5,10 +5,11 @@ If sqlglot cannot parse a snippet, the words are its names and literals in order
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from string import ascii_uppercase
 from typing import Literal, TypeAlias
@@ -18,7 +19,7 @@ from birdenv.users.sql_in_words import _clauses  # noqa: F401 - it adds to the t
 from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, parse_fragment, tokenize
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
-from birdenv.users.sql_in_words._tables import only_source, table_noun
+from birdenv.users.sql_in_words._tables import sources_of
 from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
@@ -77,11 +78,12 @@ def read_aloud(
     names = Names(identifiers, notes)
     phrase = said_in_order(tokens, names)
     if tree is not None:
-        noun = partial(table_noun, request=request, identifiers=identifiers)
         with suppress(RecursionError):
-            phrase = in_steps(Speaker(tree, names, noun, only_source(snippet, gold)), tree)
+            phrase = in_steps(Speaker(tree, names, request, sources_of(snippet, gold)), tree)
     first = tokens[0].key if tokens else ""
     text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
+    if form == "noun":
+        text = text.removeprefix("show ")
     if first in ("AND", "OR"):
         cases = "only cases where " if first == "AND" else "cases where "
         text, form = f"{first.lower()} also {cases * phrase.condition}{text}", "addition"
@@ -114,6 +116,8 @@ _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
 _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 """A name after one of these is a table, an alias or a type."""
 
+_KEYWORD = re.compile(r"AS|END|[A-Z_]{4,}")
+
 
 def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
@@ -124,8 +128,10 @@ def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
             said.append(quoted(token.text))
         elif token.kind in ("symbol", "number"):
             said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
-        elif before not in _LEADS and after != "." and not (token.text.isupper() and len(token.text) > 3):
+        elif before not in _LEADS and after != "." and not _KEYWORD.fullmatch(token.text):
             said.append(names.words(token.text))
+    if said.count("(") != said.count(")"):
+        said = [word for word in said if word not in ("(", ")")]
     text = " ".join(filter(None, said))
     return Phrase(text.replace(" )", ")").replace(" ,", ",").replace("( ", "("), LOOSE)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Final, NamedTuple
 
 from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words._parse import split_words
 
-_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)")
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)[\"`]?(?:\s+(?:AS\s+)?(\w+))?")
+_ROLE = re.compile(r"\b(\w+)\.((?:[a-z]+_)+([a-z]+))_id\s*=\s*\w+\.\3_id\b")
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
@@ -36,17 +38,41 @@ def _spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, st
     for name in sorted(identifiers):
         words = split_words(name)
         if words and said.issuperset(map(singular, words.split())):
-            found[name.lower()] = words if words.endswith(_UNCOUNTED) else plural(words)
+            found[name.lower()] = plural(words)
     return found
 
 
-def only_source(snippet: str, gold: Sequence[str]) -> str:
-    """Return the table that a snippet's rows come from, if it is the only one in the gold statement."""
+class Sources(NamedTuple):
+    """The tables in the gold statements.
+
+    Attributes:
+        only: the table that a snippet's rows come from, if it is the only one in the snippet's statement.
+        tables: the table for each table's name and alias in lower case, if there are several tables.
+        roles: for each alias, the one role that its rows are matched by, such as "start station".
+    """
+
+    only: str
+    tables: Mapping[str, str]
+    roles: Mapping[str, str]
+
+
+def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
+    """Return the tables in the gold statements, one of which contains the snippet.
+
+    >>> sources_of("", ["SELECT s.name FROM bases s JOIN trips t ON t.start_base_id = s.base_id"]).roles
+    {'t': 'start base'}
+    """
     wanted = " ".join(snippet.split()).strip(" ;")
-    for statement in gold:
-        if wanted in " ".join(statement.split()) and len(sources := _SOURCE.findall(statement)) == 1:
-            return str(sources[0])
-    return ""
+    found = {statement: _SOURCE.findall(statement) for statement in (" ".join(sql.split()) for sql in gold)}
+    only = (tables[0][0] for statement, tables in found.items() if wanted in statement and len(tables) == 1)
+    every = {name.lower(): pair[0] for pairs in found.values() for pair in pairs for name in pair if name}
+    roles = {pair for statement in found for pair in _ROLE.findall(statement)}
+    role = {alias.lower(): split_words(column) for alias, column, _ in sorted(roles)}
+    several = len(set(every.values())) > 1
+    return Sources(next(only, ""), every if several else {}, role if len(role) == len(roles) else {})
+
+
+NO_SOURCES: Final = sources_of("", ())
 
 
 def singular(word: str) -> str:
@@ -75,7 +101,10 @@ def plural(noun: str) -> str:
     >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
     ['title ids', 'copies', 'branches', 'trips']
     """
-    if noun.endswith("s") and not noun.endswith("ss"):
+    noun, of_the, owner = noun.partition(" of the ")
+    if of_the:
+        return f"{plural(noun)} of the {owner}"
+    if noun.endswith(_UNCOUNTED) or (noun.endswith("s") and not noun.endswith("ss")):
         return noun
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"

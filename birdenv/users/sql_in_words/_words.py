@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
-from birdenv.users.sql_in_words._names import Names
+from birdenv.users.sql_in_words._names import GENERAL_WORDS, Names
 from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, split_words
 from birdenv.users.sql_in_words._phrases import (
     AMOUNTS,
@@ -30,7 +30,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
     quoted,
 )
-from birdenv.users.sql_in_words._tables import is_counted
+from birdenv.users.sql_in_words._tables import NO_SOURCES, Sources, is_counted, singular, table_noun
 
 Sayer: TypeAlias = "Callable[[Speaker, Node], Phrase]"
 
@@ -68,17 +68,32 @@ class Speaker:
     Args:
         tree: the syntax tree. An output column's alias is mentioned only if another part of the tree uses it.
         names: the everyday names of the columns.
-        table_noun: the function that returns the noun for a table, or an empty string.
-        source: the table whose rows COUNT(*) counts, if the tree does not show it.
+        request: the request, which decides what tables may be named.
+        sources: the tables in the statement that the tree is part of.
     """
 
-    def __init__(self, tree: Node, names: Names, table_noun: Callable[[str], str], source: str = "") -> None:
-        self.names = names
-        self.table_noun = table_noun
-        self.source = source
+    def __init__(self, tree: Node, names: Names, request: str, sources: Sources = NO_SOURCES) -> None:
+        self.names, self.request, self.sources = names, request, sources
+        self.steps = {step.alias.lower() for step in tree.find_all(node_class("CTE"))}
         self.nested = 0
         self.letters: dict[int, str] = {}
-        self.referred = {node.name.lower() for node in tree.find_all(node_class("Column"))}
+        columns = list(tree.find_all(node_class("Column"), bfs=False))
+        self.referred = {node.name.lower() for node in columns}
+        tables = tree.find_all(node_class("Table"))
+        inner = {one.alias_or_name for one in tables if one.find_ancestor(node_class("Select")) is not tree}
+        general = (node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS)
+        self.roles = {alias: role for alias, role in sources.roles.items() if alias not in inner}
+        first = {node.table: node for node in general if node.table not in inner}
+        self.owners = {
+            id(node): f" of the {singular(noun)}"
+            for alias, node in first.items()
+            if (noun := self.table_noun(sources.tables.get(alias.lower(), "")))
+        }
+
+    def table_noun(self, name: str) -> str:
+        """Return the plural noun for a table or a CTE, or an empty string if the user may not name it."""
+        own = "" if name.lower() in self.steps else self.names.step(name)
+        return table_noun(name, self.request, self.names.identifiers) or own
 
     def say(self, node: Node) -> Phrase:
         """Return the words for a node, or for a string that sqlglot uses in place of a node."""
@@ -136,7 +151,7 @@ def _column(speaker: Speaker, node: Node) -> Phrase:
         return Phrase("")
     if node.name == GAP:
         return Phrase("the figure" if kind_of(node.parent) == "Anonymous" else "something")
-    words = speaker.names.words(node.name)
+    words = speaker.names.words(node.name) + speaker.owners.get(id(node), "")
     return Phrase(f"the {words}" if words else "", counted=words if is_counted(words) else "")
 
 
@@ -158,10 +173,15 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 def _alias(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for an aliased expression, with the alias if the tree refers to it."""
     said = speaker.say(node.this)
-    if node.alias.lower() not in speaker.referred or not said.text:
+    alias = speaker.names.words(node.alias)
+    if (
+        node.alias.lower() not in speaker.referred
+        or not said.text
+        or f" {alias} " in f"{said.text.replace(',', '')} "
+    ):
         return said
     text = f"({said.text})" if said.condition or (said.bond == CHAIN and "," in said.text) else said.text
-    return Phrase(f"{text} (called {speaker.names.words(node.alias)})", min(said.bond, LOOSE), said.condition)
+    return Phrase(f"{text} (called {alias})", min(said.bond, LOOSE), said.condition)
 
 
 @says(*ARITHMETIC)
@@ -205,8 +225,9 @@ def _comparison(speaker: Speaker, node: Node) -> Phrase:
     if left.counted and right.literal == "number" and kind in AMOUNTS:
         text = f"there are {AMOUNTS[kind]} {right.text} {left.counted}"
         return Phrase(text, max(left.bond, LOOSE), condition=True)
-    if kind == "EQ" and kind_of(node.this) == "Column" and right.text == left.text:
-        return _condition(node, left.text, "is the same")
+    if kind_of(node.this) == "Column" and right.text == left.text:
+        same = "is the same" if kind == "EQ" else f"{COMPARISONS[kind]} that of the other entry"
+        return _condition(node, left.text, same)
     words = BY_LITERAL.get(right.literal, {}).get(kind, COMPARISONS[kind])
     return _condition(node, left.side, f"{words} {right.side}")
 

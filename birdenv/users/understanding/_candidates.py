@@ -169,7 +169,8 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     for item in brief.ambiguities:
         kinds = settled_kinds(item)
         settled |= kinds if item.kind == "non_critical" else kinds & {"order", "limit", "distinct"}
-    settled |= {kind for kind, said in _SETTLED.items() if said.search(gold)}
+    written = " ".join([gold, *(item.snippet.lower() for item in brief.ambiguities)])
+    settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:

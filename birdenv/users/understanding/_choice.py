@@ -143,7 +143,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
 
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
     `doubtful` question mentions something that a user never reveals. It is refused unless it is almost surely
-    about one of the candidates.
+    about one of the candidates. Another question is refused only if a refusal is very probable; otherwise the
+    probabilities are those of the other replies. That nothing is left to decide must be probable by itself.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
@@ -155,8 +156,11 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     told = shares[best] if best >= 0 else 0.0
     if doubtful and refuse + ask >= _DOUBT:
         return REFUSED
-    costs = [(round(1 - told, 6), 0), (round(_ASKED_BACK * (1 - ask), 6), 1)]
-    if doubtful or refuse >= _SURELY_REFUSED:
+    may_refuse = doubtful or refuse >= _SURELY_REFUSED
+    is_open = best >= 0 and index.candidates[best].group == "open"
+    rest = 1.0 if may_refuse or is_open else 1 - refuse
+    costs = [(round(1 - told / rest, 6), 0), (round(_ASKED_BACK * (1 - ask / rest), 6), 1)]
+    if may_refuse:
         costs.append((round(1 - refuse, 6), 2))
     action = min(costs)[1]
     if action == 0 and best >= 0:
@@ -179,19 +183,22 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     """Return the index of the only candidate of the only kind asked for.
 
-    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point.
+    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point
+    or something that the gold SQL leaves open.
     """
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
-    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
-    return found[0] if alone else -1
+    if len(kinds) > 1 or len(found) != 1:
+        return -1
+    candidate = index.candidates[found[0]]
+    return -1 if candidate.items or candidate.group == "open" else found[0]
 
 
 _MAY_BE_REFUSED = 0.35
 """A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
-_SURELY_REFUSED = 0.85
-"""The minimum probability of a refusal if no phrase asks for a secret. Below it, the user asks back."""
+_SURELY_REFUSED = 0.8
+"""The minimum probability of a refusal if no phrase asks for a secret. Below it, no refusal is considered."""
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:

@@ -62,7 +62,9 @@ def pieces_of(message: str) -> list[Piece]:
     return found if len(found) > 1 else [Piece(message)]
 
 
-_SEVERAL = re.compile(r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,")
+_SEVERAL = re.compile(
+    r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, the [^,]*, (?:and )?the "
+)
 """Occurs in a message that may have several sentences or list items."""
 
 _LABEL = r"(?P<label>\d{1,3}|[a-z]|[ivx]{2,5})"
@@ -140,6 +142,8 @@ def _without_closing(item: str) -> str:
 def _series(message: str) -> list[Piece]:
     """Return the items in a sentence such as "I need to know: what A is, how B works, and when C ends"."""
     lead, _, rest = message.partition(": ")
+    if not rest and (before := _WANTS.match(message)):
+        lead, rest = before.group(), message[before.end() :]
     items = [clause for item in _COMMA.split(rest) for clause in clauses_of(item)]
     if len(items) < 3 or _SENTENCE_ENDS.search(rest) or _CHOOSES.search(lead.lower()):
         return []
@@ -147,9 +151,15 @@ def _series(message: str) -> list[Piece]:
     return [Piece(one) for one in items] if asked and not any(map(GOES_ON.match, items)) else []
 
 
+_WANTS = re.compile(
+    r"(?i)[^.?!]{0,80}\b(?:clarify|confirm|specify|define|describe|explain|give me|tell me|know)(?: about)? "
+    r"(?=the |your )"
+)
+"""Comes before a series of things to explain."""
+
 _COMMA = re.compile(r"[,;] (?:and )?")
 _SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")
-_NAMES = re.compile(r"(?i)(?:the|your|an?) (?:\S+ ?){1,6}$|[\"'“‘]")
+_NAMES = re.compile(r"(?i)(?:the|your|an?|if) \w|[\"'“‘]")
 _ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
 _ABBREVIATION = re.compile(r"(?i)\b(e\.g|i\.e|vs|etc|approx)\.")
 

@@ -14,7 +14,7 @@ from sql_from_words import SqlFromWords, Unread
 
 import birdenv
 from birdenv.users import Brief
-from birdenv.users.sql_in_words import in_words
+from birdenv.users.sql_in_words import in_words, singular
 
 ROOT = Path(__file__).resolve().parents[3]
 MINI = Path(os.environ.get("BIRDENV_SHARED_DATA", ROOT.parent / "shared" / "data")) / "mini_interact"
@@ -46,6 +46,7 @@ def read_back(brief: Brief, snippet: str, database: sqlite3.Connection) -> str:
     words = in_words(snippet, brief).text
     words = re.sub(r"^only (?:cases|those) where ", "", words)
     columns = {in_words(name, brief).text: name for name in names}
+    columns |= {f"{said} of the {singular(table)}": name for said, name in columns.items()}
     try:
         sql = SqlFromWords(words, columns).sql()
     except (Unread, IndexError):

@@ -91,8 +91,10 @@ SENTENCES = [
     ("MIN(price)", "the lowest price"),
     (
         "SELECT DISTINCT baker_name FROM bakers WHERE trained = 'yes'",
-        "show the different baker name; only cases where the trained is 'yes'",
+        "show each different baker name only once; only cases where the trained is 'yes'",
     ),
+    ("SELECT DISTINCT a, b FROM t", "show each different combination of the a, the b only once"),
+    ("x IN (SELECT DISTINCT a FROM t)", "the x is among (the different a)"),
     (
         "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
         (
@@ -112,7 +114,7 @@ SENTENCES = [
     ),
     (
         "SELECT 'low' AS band UNION ALL SELECT 'high'",
-        "show 'low'; together with (repeats included); show 'high'",
+        "show 'low'; together with (repeats included) 'high'",
     ),
     ("price > (SELECT AVG(price) FROM loaves)", "the price is greater than (the average of the price)"),
     (
@@ -237,13 +239,22 @@ FRAGMENTS = [
     ("OR a = 1", "or also cases where the a is 1"),
     ("a > 1 AND", "a is greater than 1 and"),
     ("a > 1 OR", "a is greater than 1 or"),
-    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of cases)"),
+    ("a / (SELECT COUNT(*) FROM t)", "the a divided by (the number of all cases)"),
     ("JOIN ovens o ON o.branch_id = b.branch_id", "matched with further entries by branch id"),
     ("o.branch_id = b.branch_id", "the branch id is the same"),
     ("(...sum of filled fields...) / 8.0", "(and so on sum of filled fields and so on) divided by 8.0"),
     ("ORDER BY ... DESC", "sorted by something in descending order"),
     ("a OR ... ", "the a or something"),
     ("*, crust_mm", "everything and the crust mm"),
+    ("ROUND(CAST(...) AS REAL), 4)", "the figure, rounded to 4 decimals"),
+    ("(0.7 * CASE ... END) + rye", "(0.7 times something) plus the rye"),
+    (
+        "COALESCE(rye, 0) ... COALESCE(oat, 1)",
+        "(the rye, or 0 if it has no value) and (the oat, or 1 if it has no value)",
+    ),
+    ("CASE rye END END) / 4", "rye divided by 4"),
+    ("age_h > 2 GROUP BY shop", "only cases where the age h is greater than 2; grouped by shop"),
+    ("a.price FROM loaves a", "the price"),
     ("SUM(price * (1 + vat) AS gross", "the total of (the price times (1 plus the vat))"),
     ("CASE WHEN age_h < 24 THEN 'Fresh' -- the rest", "'Fresh' if the age h is less than 24"),
 ]
@@ -253,6 +264,69 @@ FRAGMENTS = [
 def test_fragments_lose_no_operator(snippet: str, sentence: str) -> None:
     assert verbalise(snippet) == sentence
     assert violations(snippet, sentence, frozenset({"loaves"})) == []
+
+
+STEPS = [
+    (
+        "s.shop IN (SELECT shop FROM StaleLoaves)",
+        "the shop is among those of the stale loaves",
+    ),
+    (
+        "SELECT shop FROM StaleLoaves INTERSECT SELECT shop FROM soft_loaves",
+        "show the shop of the stale loaves; but only what is also among those of the soft loaves",
+    ),
+    ("(SELECT COUNT(*) FROM StaleLoaves)", "(the number of stale loaves)"),
+    ("LEFT JOIN StaleLoaves", "matched with stale loaves, also keeping entries that have no match"),
+    ("s.shop IN (SELECT shop FROM qltyx)", "the shop is among those worked out before"),
+    ("s.shop IN (SELECT shop FROM ovens)", "the shop is among those worked out before"),
+]
+
+
+@pytest.mark.parametrize(("snippet", "sentence"), STEPS)
+def test_a_cte_of_another_part_is_called_by_its_name(snippet: str, sentence: str) -> None:
+    assert verbalise(snippet, frozenset({"ovens", "shop"})) == sentence
+
+
+GOLD = (
+    "SELECT o.name, SUM(l.cost), COUNT(l.tray_id) FROM ovens o "
+    "LEFT JOIN trays AS l ON l.first_oven_id = o.oven_id GROUP BY o.name",
+)
+
+
+@pytest.mark.parametrize(
+    ("snippet", "sentence"),
+    [
+        ("SUM(COALESCE(l.cost, 0))", "the total of (the cost of the tray, or 0 if it has no value)"),
+        ("l.cost * o.cost", "the cost of the tray times the cost of the oven"),
+        ("l.cost > 2 AND l.cost < 5", "the cost of the tray is greater than 2 and the cost is less than 5"),
+        ("l.weight_g", "the weight g"),
+        ("x.cost", "the cost"),
+        ("COUNT(DISTINCT l.title)", "the number of different titles of the tray"),
+        ("ORDER BY o.name", "sorted by the name of the oven in ascending order"),
+        (
+            "CASE WHEN l.status = 'a' THEN 1 WHEN l.status = 'b' THEN 2 END",
+            "1 if the status of the tray is 'a', 2 if it is 'b'",
+        ),
+        (
+            "(SELECT AVG(l.cost) FROM trays l WHERE l.oven = o.oven)",
+            "(the average of the cost of the trays where the oven is the same)",
+        ),
+        ("(SELECT COUNT(l.tray_id) FROM trays l)", "(the number of trays)"),
+        ("9 - COUNT(l.tray_id)", "9 minus the number of trays by first oven"),
+        ("9 - COUNT(o.oven_id)", "9 minus the number of ovens"),
+    ],
+)
+def test_a_general_name_is_said_with_its_table(snippet: str, sentence: str) -> None:
+    said = read_aloud(snippet, frozenset({"ovens", "trays"}), request="trays in ovens", gold=GOLD).text
+    assert said == sentence
+    alone = read_aloud(snippet, gold=("SELECT l.cost FROM trays l",)).text
+    assert " of the tray" not in alone and " by first" not in alone
+
+
+def test_two_entries_of_one_column_are_told_apart() -> None:
+    assert verbalise("e2.rye < e.rye OR e2.rye = e.rye") == (
+        "the rye is less than that of the other entry or the rye is the same"
+    )
 
 
 @pytest.mark.parametrize("operator", ["/", "*", "-", "+", "||", "=", "<", ">", "<=", ">=", "<>", "AND", "OR"])
@@ -329,6 +403,7 @@ def test_columns_are_called_by_their_meanings() -> None:
         ("maint_date", "Date of the next maintenance of the oven.", "maintenance date"),
         ("prov_val", "Proven value, or that of the province.", "prov value"),  # unclear
         ("co2_lvl", "CO2 level; the concentration in the room.", "co 2 level"),
+        ("signed_up_on", "Date of the first order.", "signed-up-on date"),
         ("drill_no", "Number of drills for fires.", "drill no"),
         ("bak_oven2doughamt", "Amount of dough in oven 2 of the bakery.", "bakery oven 2 dough amount"),
         ("maint_oven", "Oven in the maintenance, as in Maintenance(MaintOven).", "maintenance oven"),
@@ -346,6 +421,77 @@ def test_each_part_of_a_name_is_spelt_out_by_the_meaning(column: str, meaning: s
     assert read_aloud(column, notes=notes).text == f"the {words}"
     said = read_aloud(f"json_extract(recipe, '$.oven.{column}')", notes=notes).text
     assert said.startswith(f"the {words}")
+
+
+NOTES = BriefNotes(
+    {
+        "crstwt": "A REAL measuring crust weight in grams.",
+        "kneadsim": "NUMERIC(7,4). Similarity of kneading (e.g., 0.8).",
+        "mixkind": "An enum (MixType_enum) describing mixing method (slow, fast).",
+        "ovnref": "A CHAR(12) referencing OvenRecords(OvnKey).",
+        "crststate": "crust_condition_enum (enum: 'soft', 'hard').",
+        "kqx": "NUMERIC(7,3) indicating the kneading (was 'KneadQuality').",
+        "recipe": json.dumps(
+            {
+                "fields_meaning": {
+                    "flour": {"grams": "REAL. Grams.", "extrc": "REAL. Extraction of flour."},
+                    "water": {"grams": "REAL. Grams.", "level": "INT. Level."},
+                }
+            }
+        ),
+    },
+    {
+        1: "Loaf Hardness Index (LHI). Hard loaves. LHI = crstwt / kneadsim",
+        2: "Dough Age Score (DAS). Age.",
+        3: "Dough Acid Share (DAS). Acid.",
+        4: "CrstWt (Heaviness). Weight.",
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lhi", "loaf hardness index"),
+        ("avg_lhi", "average loaf hardness index"),
+        ("das", "das"),  # two terms
+        ("max_heaviness", "max heaviness"),  # no abbreviation
+        ("kneadsim", "kneading similarity"),  # a name in a formula is no word
+        ("total_kneadsim", "total kneading similarity"),
+        ("max_extrc", "max extraction"),  # an entry of a JSON column
+        ("mixkind", "mixing method"),
+        ("ovnref", "oven record reference"),
+        ("crststate", "crust condition"),
+        ("kqx", "knead quality"),
+    ],
+)
+def test_a_name_that_is_no_word_is_said_by_what_it_stands_for(name: str, words: str) -> None:
+    assert read_aloud(name, notes=NOTES).text == f"the {words}"
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("flour.grams", "flour grams"), ("water.grams", "water grams"), ("water.level", "water level")],
+)
+def test_entries_with_the_same_name_are_told_apart(path: str, words: str) -> None:
+    assert read_aloud(f"json_extract(recipe, '$.{path}')", notes=NOTES).text == f"the {words}"
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        "{",
+        '{"fields_meaning": "text"}',
+        '{"fields_meaning": ["a", {"b": "c"}]}',
+        '{"fields_meaning": null}',
+        '{"fields_meaning": {"a": 1}}',
+        '{"fields_meaning": ' + '{"a": ' * 5000 + "1" + "}" * 5001,
+    ],
+)
+def test_a_damaged_meaning_of_a_json_column_is_no_obstacle(meaning: str) -> None:
+    notes = BriefNotes({"recipe": meaning}, {1: "No term here"})
+    said = read_aloud("json_extract(recipe, '$.flour.grams') > max_recipe", notes=notes).text
+    assert said == "the flour grams is greater than the max recipe"
 
 
 def test_a_sort_key_for_missing_values_is_said_with_its_key() -> None:

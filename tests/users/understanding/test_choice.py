@@ -45,6 +45,18 @@ def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> No
     assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
 
 
+def test_a_question_that_may_be_fair_is_answered() -> None:
+    question = "Should a discount on the order be deducted from the amount?"
+    assert RuleUser().answer(briefs()["coop_5"], question).target == "amount"
+
+
+def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something_else() -> None:
+    kinds = "CASE WHEN share > 80 THEN 'one' WHEN types > 2 THEN 'two' ELSE 'three' END"
+    brief = Brief("", (Ambiguity("visa focus", kinds, "critical"),), request="List them by visa focus.")
+    answer = RuleUser().answer(brief, "And everybody who fits neither of the first two goes third, right?")
+    assert "no preference" not in answer.text
+
+
 def test_a_quoted_piece_of_a_phrase_names_the_point() -> None:
     answer = RuleUser().answer(briefs()["coop_M_3"], "Before I delete anything: what makes an order 'dead'?")
     assert (answer.call, answer.target) == ("labelled", "dead orders")

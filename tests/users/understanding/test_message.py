@@ -47,6 +47,18 @@ def test_a_list_in_one_sentence_is_taken_apart(message: str) -> None:
     assert items == ["what late is", "which branches are central", "how to sort"]
 
 
+@pytest.mark.parametrize(
+    ("message", "items"),
+    [
+        ("Could you confirm the limit for late, the central branches, and the sort order?", 3),
+        ("To check: what late is, which branches are central, and if ties matter.", 3),
+        ("Could you confirm the limit for late and the sort order?", 1),
+    ],
+)
+def test_things_to_confirm_are_taken_apart_from_three_on(message: str, items: int) -> None:
+    assert len(pieces_of(message)) == items
+
+
 def test_headings_and_examples_below_an_item_belong_to_it() -> None:
     message = "- **Late**\n  - When is it late?\n- **Order**\n  - Which order?\n- Cut?\n  - To tenths?"
     assert texts(message) == [
@@ -225,6 +237,13 @@ def test_no_preference_is_never_said_of_a_gold_that_cannot_be_parsed() -> None:
     brief = Brief("", (), ("SELEC name FROM (t ORDER BY ,",), request="List the names.")
     for question in ("In which order?", "Is there a limit?", "How many decimals?", "Anything to leave out?"):
         assert "no preference" not in understand(brief, question).answer
+
+
+def test_without_the_gold_a_point_that_rounds_settles_rounding() -> None:
+    points = (Ambiguity("figures", "ROUND(AVG(days), 2) AS days, ROUND(AVG(seats), 2) AS seats", "critical"),)
+    for question in ("decimals for the averages?", "How many decimals do you want?"):
+        answer = understand(Brief("", points, request="Show the figures."), question).answer
+        assert "no preference" not in answer
 
 
 @pytest.mark.parametrize(
