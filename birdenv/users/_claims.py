@@ -1,6 +1,6 @@
 """Read what a question claims: amounts and their bounds, and whether something is in or out.
 
-The phrases are in `understanding/follow_ups.txt` and `forms.txt`.
+The phrases are in `understanding/follow_ups.txt`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from birdenv.users._facts import Value
 from birdenv.users.understanding._phrases import FORMS, Phrases, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
-_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt") | FORMS
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
@@ -26,7 +26,7 @@ UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 
 _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
-_PHRASES = Phrases(_GROUPS)
+_PHRASES = Phrases({**_GROUPS, "choice": FORMS["choice"]})
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
