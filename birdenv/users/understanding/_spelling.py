@@ -47,7 +47,8 @@ def respelt(text: str) -> str:
     'which columns, please?'
     """
     text = text.replace("w/out", "without").replace("w/o", "without").replace("w/", "with ")
-    return _WORD.sub(lambda match: _respelt(match[0]), text)
+    words = _WORD.findall(text)
+    return text if [*map(_respelt, words)] == words else _WORD.sub(lambda match: _respelt(match[0]), text)
 
 
 @lru_cache(maxsize=4096)
