@@ -106,8 +106,8 @@ def scale(runs: int) -> float:
 class RunWeights:
     """The weights of runs for each facet, as whole hundredths.
 
-    All weights of one run are packed into one large integer. Adding these integers adds up the runs of a
-    question exactly, and for all facets at once.
+    All weights of one run are packed into one large integer, which ends with its last facet. Adding these
+    integers adds up the runs of a question exactly, and for all facets at once.
 
     Args:
         weights: for each run, pairs of a facet's index and the run's weight for this facet, with two
