@@ -85,7 +85,7 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     >>> claims.amounts, claims.sign, claims.keeps
     (((Decimal('25'), True),), '>=', True)
     """
-    spaced = f" {' '.join(_stems(text))} "
+    spaced = f" {' '.join(map(stem, words(text)))} "
     contrast = _CONTRAST.match(text)
     text = contrast[1] if contrast else text
     amounts: list[tuple[Value, bool]] = []
@@ -97,16 +97,13 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
         amounts.append((value, bool(match["percent"])))
         return " 0 "
 
-    rest = _AMOUNT.sub(noted, text)
-    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
-    said = says(rest) | ({"contrast"} if contrast else set())
+    rest = words(_AMOUNT.sub(noted, text))
+    said = _PHRASES.found_in(" ".join(rest)) | ({"contrast"} if contrast else set())
     said -= {*SIGNS, "only"} if "choice" in said else set()
-    units = UNIT_STEMS.intersection(_stems(rest))
+    stems = list(map(stem, rest))
+    after = stems[len(rest) - rest[::-1].index("0") :] if amounts else []
+    units = UNIT_STEMS.intersection(stems)
     return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
-
-
-def _stems(text: str) -> list[str]:
-    return list(map(stem, words(text)))
 
 
 SPELT = {"zero": "0", "one": "1", **{word: number for number, word in NUMBERS.items()}}
