@@ -42,5 +42,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in __all__:  # imported on first use, to keep the help of commands fast
         module = "decoder" if name in _DECODER else "_rule_player"
-        return getattr(importlib.import_module(f"birdenv.users.{module}"), name)
+        found = globals()[name] = getattr(importlib.import_module(f"birdenv.users.{module}"), name)
+        return found  # later uses do not come here
     raise AttributeError(f"module 'birdenv.users' has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """Read what a question claims: amounts and their bounds, and whether something is in or out.
 
-The phrases are in `understanding/follow_ups.txt` and `forms.txt`.
+The phrases are in `understanding/follow_ups.txt`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from birdenv.users._facts import Value
 from birdenv.users.understanding._phrases import FORMS, Phrases, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
-_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt") | FORMS
+_GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
 PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
 """Words in questions about a part or the bound of a point, which name nothing of a request."""
 
@@ -26,7 +26,7 @@ UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 
 _COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
-_PHRASES = Phrases(_GROUPS)
+_PHRASES = Phrases({**_GROUPS, "choice": FORMS["choice"]})
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 
@@ -85,7 +85,7 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
     >>> claims.amounts, claims.sign, claims.keeps
     (((Decimal('25'), True),), '>=', True)
     """
-    spaced = f" {' '.join(_stems(text))} "
+    spaced = f" {' '.join(map(stem, words(text)))} "
     contrast = _CONTRAST.match(text)
     text = contrast[1] if contrast else text
     amounts: list[tuple[Value, bool]] = []
@@ -97,16 +97,13 @@ def claims_of(text: str, *, months: bool = False) -> Claims:
         amounts.append((value, bool(match["percent"])))
         return " 0 "
 
-    rest = _AMOUNT.sub(noted, text)
-    after = _stems(rest.rpartition(" 0 ")[2]) if amounts else []
-    said = says(rest) | ({"contrast"} if contrast else set())
+    rest = words(_AMOUNT.sub(noted, text))
+    said = _PHRASES.found_in(" ".join(rest)) | ({"contrast"} if contrast else set())
     said -= {*SIGNS, "only"} if "choice" in said else set()
-    units = UNIT_STEMS.intersection(_stems(rest))
+    stems = list(map(stem, rest))
+    after = stems[len(rest) - rest[::-1].index("0") :] if amounts else []
+    units = UNIT_STEMS.intersection(stems)
     return Claims(said, tuple(amounts), spaced, frozenset(after), "".join(after[:1]), units)
-
-
-def _stems(text: str) -> list[str]:
-    return list(map(stem, words(text)))
 
 
 SPELT = {"zero": "0", "one": "1", **{word: number for number, word in NUMBERS.items()}}

@@ -103,20 +103,21 @@ def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozense
     """Judge a proposal about output columns, groups or sorting.
 
     The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
-    name from the schema that the clause does not list.
+    name from the schema that the clause does not list. `said` are the groups of phrases in the text.
     """
     items = _listed(sql, clause)
     if clause == "group" and (not _GROUPED.search(text) or _COMPUTED.search(text)):
         return ""
     about = _REGIONS[clause].sub(" ", text)
-    own = frozenset(map(stem, words(about)))
+    mentioned = frozenset(map(stem, words(about)))
     if clause in ("order", "tie") and "sorted by" not in said:
         known = set()
-    here = [name for name in known if name - _OF_KEYS <= own]
+    here = [name for name in known if name - _OF_KEYS <= mentioned]
     full = [name for name in here if not any(name < other for other in here)]
     if any(not any(name - _OF_KEYS <= item for item, _ in items) for name in full):
         return "No"
-    named = [bool(item & own) if clause == "output" else item - _OF_KEYS <= own for item, _ in items]
+    is_output = clause == "output"
+    named = [bool(item & mentioned) if is_output else item - _OF_KEYS <= mentioned for item, _ in items]
     if clause in ("order", "tie"):
         if items and len(said & {"ascending", "descending"}) == 1:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
@@ -124,12 +125,12 @@ def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozense
                 return ""
             return "Yes" if ("descending" in said) == wanted[0] else "No"
         return "Yes" if any(named) else ""
-    if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
+    if is_output and any(named) and (count := _COLUMNS.search(text)):
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
     if items and all(named):
         return "Yes"
     told = set(map(stem, content_words(words(about)))) - CLAUSE_STEMS - PART_STEMS
-    if clause == "output":
+    if is_output:
         if not any(named):
             return "No" if told else ""
         return "No" if "all columns" in said else "Yes" if full else ""

@@ -110,7 +110,7 @@ class Conversation:
         """Return a question, interpreted with the help of what was said before."""
         asked, choice = part.asked or take_apart(part.text), part.choice
         if choice is None or choice is NEVER or not self.told:
-            return Part(part.text, choice, asked)
+            return part if part.asked else Part(part.text, choice, asked)
         if (text := without_courtesy(asked.text)) and text != asked.text:
             asked = take_apart(text)
             rest = understand(self.brief, asked)

@@ -240,4 +240,4 @@ def asks_for_output(said: Said) -> bool:
 
 def quotes_sql(question: str) -> bool:
     """Return True if the original text of a question contains SQL keywords in capitals."""
-    return _SHOUTED.search(question) is not None
+    return not question[1:].islower() and _SHOUTED.search(question) is not None
