@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -17,7 +17,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import Overlap, Question, overlap
+from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
@@ -62,10 +62,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     total, kinds = found.total, question.kinds
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
+    of_value = called(index.values, question)
+    goes_on = index.follows and _GOES_ON.search(question.text) is not None
+    confirmed = of_value if goes_on else set[int]()
     vectors: dict[int, Features] = {}
-    for number in _plausible(index, question, found):
+    for number in _plausible(index, question, found, confirmed):
         candidate = index.candidates[number]
-        vector = {f"group:{candidate.group}": 1.0}
+        vector, family = {f"group:{candidate.group}": 1.0}, _FAMILY.get(candidate.group, "point")
         if candidate.group != "open":
             for kind in kinds:
                 vector[_SETTLED[kind in candidate.kinds][kind]] = 1.0
@@ -77,15 +80,19 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector["plain:asked_alone"] = float(kinds & PLAIN_KINDS <= candidate.main_kinds)
                 vector["plain:asked_and_known"] = float(number in found.known)
         if number in summed:
-            family, shared = _FAMILY.get(candidate.group, "point"), found.by_field[number]
+            shared = found.by_field[number]
             for field, value in zip(FIELDS, shared, strict=True):
                 vector[f"{family}:{field}"] = value / total
             vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
             vector[f"{family}:near_best"] = summed[number] / best
+        vector[f"{family}:named"] = float(number in found.named)
+        vector[f"{family}:value"] = float(number in of_value)
+        if goes_on:
+            vector[f"kept:{_kept(candidate)}"] = 1.0
         vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
-    names = found.names or bool(found.known) or not CLAUSE_STEMS.issuperset(question.content)
+    names = found.names or bool(found.known or confirmed) or not CLAUSE_STEMS.issuperset(question.content)
     telling = any(word not in GENERIC_STEMS for word in question.content)
     asking_back = {
         "ask_back:always": 1.0,
@@ -98,8 +105,24 @@ def evidence(index: Index, question: Question) -> Evidence:
     return Evidence(vectors, refusal, asking_back, names)
 
 
-def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int]:
-    """Yield the indices of the candidates that a question may be about."""
+_GOES_ON = re.compile(
+    r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
+    r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
+)
+"""Asks whether something from the first request still holds in a follow-up."""
+
+
+def _kept(candidate: Candidate) -> str:
+    if candidate.clause in ("where", "having") and candidate.group == "part":
+        return "condition"
+    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
+
+
+def _plausible(index: Index, question: Question, found: Overlap, confirmed: Collection[int]) -> Iterator[int]:
+    """Yield the indices of the candidates that a question may be about.
+
+    The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions.
+    """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
@@ -108,7 +131,11 @@ def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int
         is_free = is_open and candidate.clause == "filter"
         is_near = found.names or number in found.known or (is_open and (may_limit or not is_free))
         if (
-            ((is_near and not question.guesses) or not asked_alone.isdisjoint(candidate.main_kinds))
+            (
+                (is_near and not question.guesses)
+                or number in confirmed
+                or not asked_alone.isdisjoint(candidate.main_kinds)
+            )
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
