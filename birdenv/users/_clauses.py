@@ -48,8 +48,8 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     (sql,) = choice.granted()
     clause = "".join(part.clause for part in choice.parts[:1])
     clause = clause or _BEGINNINGS.get(sql.partition(" ")[0].upper(), "")
-    if clause != "output" and "use" in said:
-        return ""
+    if (clause != "output" and "use" in said) or (_SETS.match(clause or sql) and not _SETTING.search(text)):
+        return ""  # of "should all bikes be retired?", it is open which ones are meant
     if clause in _REGIONS:
         tables = frozenset(map(stems_of, _TABLE.findall(" ".join(brief.gold))))
         return _names(text, said, sql, clause, known_names(choice, brief), tables)
@@ -58,6 +58,8 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     return "No" if clause == "limit" and "no limit" in said else None
 
 
+_SETS = re.compile(r"(?i)assign|UPDATE\b")
+_SETTING = re.compile(r"\b(?:set|to|becomes?|chang\w+|mark\w*|put|gets?|value)\b")
 _TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 
 

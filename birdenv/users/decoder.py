@@ -112,6 +112,8 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
     lead = f"By {term}" if term else "For that,"
     if term and form in ("arrangement", "request"):
         lead = f"For {term},"
+    if form == "condition" and term and text.endswith(PRESENT) and " and " not in text:
+        return f"For {term}, I want only those where {text}. {_LEFT_OUT}"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
     return _of_the_rest(_FORMS[form].format(lead, text.removeprefix("and also ")), text)

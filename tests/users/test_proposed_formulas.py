@@ -183,7 +183,7 @@ def test_answers_to_proposals(task: str, questions: list[str], begins: str | tup
         ("library_9", ["Are books with a missing genre left out?"], ("By", "For", "I")),
         ("coop_1", ["Is a missing price treated as 0?"], ("By", "For", "I")),
         ("bikeshare_1", ["What is the cost burden?", "Is a missing purchase cost 0, too?"], ("By", "I want")),
-        ("bikeshare_5", ["Should repairs without an end date not be left out?"], "By"),
+        ("bikeshare_5", ["Should repairs without an end date not be left out?"], "For"),
         ("library_1", ["Should both columns be shown?"], "Show"),
     ],
 )

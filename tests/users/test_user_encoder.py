@@ -189,7 +189,7 @@ def test_a_term_annotated_twice_is_answered_with_both_points() -> None:
     answer = RuleUser().answer(BRIEF, "What is the price of flour?")
     assert answer.text == (
         "By 'price of flour' I mean the flour price. "
-        "By 'price of flour' I mean that the flour price has a value (is not empty). "
+        "For 'price of flour', I want only those where the flour price has a value (is not empty). "
         "Leave out the ones without."
     )
 

@@ -19,7 +19,7 @@ from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Weights
-from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, stem
 
 Features: TypeAlias = dict[str, float]
 """The features of a possible reply, by name. The others are zero."""
@@ -124,6 +124,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
     The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
+    lacking = {one for one in map(stem, _LACKING.findall(question.text)) if one in index.postings}
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     for number, candidate in enumerate(index.candidates):
@@ -136,10 +137,15 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
                 or number in confirmed
                 or not asked_alone.isdisjoint(candidate.main_kinds)
             )
+            # "those with no e-mail" have no value, "those with no loans" no match
+            and not (candidate.clause == "join" and lacking.difference(candidate.stems["sql"]))
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
             yield number
+
+
+_LACKING = re.compile(r"\b(?:without|no) (?:an? |the |any )?(\w+)")
 
 
 def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
@@ -151,6 +157,10 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
+    if "proposal" in question.said.found and index.unused.isdisjoint(
+        set(question.content) - GENERIC_STEMS - index.subjects - {"left", "out"}
+    ):
+        return False  # "are closed stations left out?"
     weights = {number: sum(shares) for number, shares in found.by_field.items()}
     free = (weight for number, weight in weights.items() if index.candidates[number].clause == "filter")
     return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
