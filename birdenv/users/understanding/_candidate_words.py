@@ -155,6 +155,13 @@ def all_stems(sql: str) -> set[str]:
     return stems_in(" ".join(name for name in names if name.upper() not in _KEYWORDS))
 
 
+def literals_of(sql: str) -> tuple[str, ...]:
+    """Return the literal values in a snippet as normalised text, without single characters."""
+    values = (token.text for token in tokenize(sql) if token.kind in ("string", "number"))
+    texts = (" ".join(words(clean(value))) for value in values)
+    return tuple(dict.fromkeys(text for text in texts if len(text) > 1))
+
+
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:
     """Return the stems of the words in the meanings of the columns that a snippet uses."""
     names = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}

@@ -14,6 +14,7 @@ from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     kinds_of_sql,
+    literals_of,
     meaning_stems,
     names_of,
     noted_stems,
@@ -74,6 +75,7 @@ def _points(brief: Brief) -> Iterator[Candidate]:
             kinds=frozenset[str]().union(*map(settled_kinds, items)),
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
+            literals=literals_of(snippets),
             main_kinds=_main_kinds(items),
             stems={"term": stems_of(term), "sql": spoken, "notes": notes},
         )
@@ -122,6 +124,7 @@ def _parts(brief: Brief) -> Iterator[Candidate]:
             clause=part.clause,
             segments=(part,),
             names=tuple(name for term in called for name in names_of(clean(term))),
+            literals=literals_of(part.sql),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},
             stems={"sql": spoken_stems(part.sql, brief.identifiers), "notes": notes},
         )

@@ -28,7 +28,7 @@ _SYNONYM = 0.6
 """The certainty that a word means its synonym; for the word itself, it is 1."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
-"""Names by first word, each with spaces around it and with the index of its candidate."""
+"""Names or values by first word, each with spaces around it and with the index of its candidate."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +42,7 @@ class Index:
         meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem in `spoken` means
             only itself.
         names: the forms of the candidates' terms, by their first words.
+        literals: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the total weight of the words in its term.
         spoken: the stems in annotated terms and in SQL.
@@ -60,6 +61,7 @@ class Index:
     postings: Mapping[str, tuple[tuple[int, int], ...]]
     meant: Mapping[str, Sequence[tuple[str, float]]]
     names: Calls
+    literals: Calls
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
@@ -129,6 +131,7 @@ def index_of(brief: Brief) -> Index:
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
         meant=_meant(spoken, holders.keys() - spoken),
         names=_calls(candidate.names for candidate in found),
+        literals=_calls(candidate.literals for candidate in found),
         weight=weight,
         term_weight=terms,
         spoken=spoken,

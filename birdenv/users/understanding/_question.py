@@ -203,7 +203,7 @@ def overlap(index: Index, question: Question) -> Overlap:
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the indices of the candidates whose names, given in `calls`, a question mentions."""
+    """Return the indices of the candidates whose names or values, given in `calls`, a question mentions."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {

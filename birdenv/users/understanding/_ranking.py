@@ -17,7 +17,7 @@ from typing import TypeAlias
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding._question import Overlap, Question, overlap
+from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
@@ -62,6 +62,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     total, kinds = found.total, question.kinds
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
+    of_value = called(index.literals, question)
     vectors: dict[int, Features] = {}
     for number in _plausible(index, question, found):
         candidate = index.candidates[number]
@@ -82,6 +83,9 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector[f"{family}:{field}"] = value / total
             vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
             vector[f"{family}:near_best"] = summed[number] / best
+            vector[f"{family}:named"] = float(number in found.named)
+        if number in of_value:
+            vector["literal"] = 1.0
         vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
