@@ -31,7 +31,7 @@ class Candidate:
         items: the annotated points.
         segments: the parts of the gold SQL.
         names: the forms in which a question may mention the annotated term.
-        literals: the values in the candidate's SQL.
+        values: the values in the candidate's SQL.
         main_kinds: the kinds of thing for which this candidate can be meant without being named.
         answer: the complete answer, if it is not made from SQL; otherwise empty.
         stems: the stems of the words that a question may use to refer to the candidate, by their source.
@@ -44,7 +44,7 @@ class Candidate:
     items: tuple[Ambiguity, ...] = ()
     segments: tuple[Segment, ...] = ()
     names: tuple[str, ...] = ()
-    literals: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     main_kinds: frozenset[str] = frozenset()
     answer: str = ""
     stems: Mapping[Field, set[str]] = field(default_factory=dict)

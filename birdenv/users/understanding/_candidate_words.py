@@ -16,6 +16,7 @@ from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._word_forms import (
+    NUMBERS,
     STOP_WORDS,
     clean,
     stem,
@@ -155,11 +156,12 @@ def all_stems(sql: str) -> set[str]:
     return stems_in(" ".join(name for name in names if name.upper() not in _KEYWORDS))
 
 
-def literals_of(sql: str) -> tuple[str, ...]:
-    """Return the literal values in a snippet as normalised text, without single characters."""
-    values = (token.text for token in tokenize(sql) if token.kind in ("string", "number"))
-    texts = (" ".join(words(clean(value))) for value in values)
-    return tuple(dict.fromkeys(text for text in texts if len(text) > 1))
+def values_of(sql: str, *, small: bool) -> tuple[str, ...]:
+    """Return the numbers and texts in a snippet as normalised text, small numbers only if `small` is True."""
+    literals = (token.text for token in tokenize(sql) if token.kind in ("string", "number"))
+    texts = dict.fromkeys(" ".join(words(clean(text))) for text in literals)
+    found = [text for text in texts if len(text) > 2 or (text.isdigit() and (small or len(text) > 1))]
+    return (*found, *(NUMBERS[text] for text in texts if small and text in NUMBERS))
 
 
 def meaning_stems(notes: BriefNotes, sql: str) -> set[str]:

@@ -14,7 +14,6 @@ from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     kinds_of_sql,
-    literals_of,
     meaning_stems,
     names_of,
     noted_stems,
@@ -23,6 +22,7 @@ from birdenv.users.understanding._candidate_words import (
     stems_in,
     stems_of,
     tables_joined,
+    values_of,
 )
 from birdenv.users.understanding._gold_parts import (
     changes,
@@ -69,14 +69,15 @@ def _points(brief: Brief) -> Iterator[Candidate]:
         else:
             spoken = spoken_stems(snippets, brief.identifiers)
             notes = noted_stems(brief.notes, items)
+        main_kinds = _main_kinds(items)
         yield Candidate(
             group=items[0].kind,
             target=items[0].term,
             kinds=frozenset[str]().union(*map(settled_kinds, items)),
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
-            literals=literals_of(snippets),
-            main_kinds=_main_kinds(items),
+            values=values_of(snippets, small="limit" in main_kinds),
+            main_kinds=main_kinds,
             stems={"term": stems_of(term), "sql": spoken, "notes": notes},
         )
 
@@ -124,7 +125,7 @@ def _parts(brief: Brief) -> Iterator[Candidate]:
             clause=part.clause,
             segments=(part,),
             names=tuple(name for term in called for name in names_of(clean(term))),
-            literals=literals_of(part.sql),
+            values=values_of(part.sql, small=bool(brief.earlier_gold) or part.clause == "limit"),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},
             stems={"sql": spoken_stems(part.sql, brief.identifiers), "notes": notes},
         )
@@ -151,6 +152,12 @@ def _dropped_stems(brief: Brief) -> set[str]:
         spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold)
     )
     return earlier - now - GENERIC_STEMS
+
+
+def _dropped_values(brief: Brief) -> tuple[str, ...]:
+    """Return the values that occur only in the earlier phase's SQL."""
+    earlier, now = (values_of(" ".join(sql), small=True) for sql in (brief.earlier_gold, brief.gold))
+    return tuple(value for value in earlier if brief.gold and value not in now)
 
 
 _MAIN_KINDS = {
@@ -204,6 +211,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
             clause=kind,
             main_kinds=PLAIN_KINDS & own,
             names=tuple(name for term in dropped for name in names_of(term)),
+            values=_dropped_values(brief) if kind == "filter" else (),
             answer=answer,
             stems={"sql": spoken},
         )

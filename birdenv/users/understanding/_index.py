@@ -42,7 +42,7 @@ class Index:
         meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem in `spoken` means
             only itself.
         names: the forms of the candidates' terms, by their first words.
-        literals: the values in the candidates' SQL, by their first words.
+        values: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the total weight of the words in its term.
         spoken: the stems in annotated terms and in SQL.
@@ -54,6 +54,7 @@ class Index:
         mentioned: the kinds of thing that the request mentions.
         facets: for each candidate, its facets (see `facets_of`).
         restricting: the indices of the candidates that restrict which rows count.
+        follows: True if the task is a follow-up.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
     """
 
@@ -61,7 +62,7 @@ class Index:
     postings: Mapping[str, tuple[tuple[int, int], ...]]
     meant: Mapping[str, Sequence[tuple[str, float]]]
     names: Calls
-    literals: Calls
+    values: Calls
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     spoken: frozenset[str]
@@ -72,6 +73,7 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[str, ...], ...]
     restricting: tuple[int, ...]
+    follows: bool
     subjects: frozenset[str]
 
 
@@ -131,7 +133,7 @@ def index_of(brief: Brief) -> Index:
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
         meant=_meant(spoken, holders.keys() - spoken),
         names=_calls(candidate.names for candidate in found),
-        literals=_calls(candidate.literals for candidate in found),
+        values=_calls(candidate.values for candidate in found),
         weight=weight,
         term_weight=terms,
         spoken=spoken,
@@ -141,6 +143,7 @@ def index_of(brief: Brief) -> Index:
         facets=tuple(map(facets_of, found)),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, one in enumerate(found) if _restricts(one)),
+        follows=bool(brief.inherited or brief.earlier_gold),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
         subjects=subject_stems(brief),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
 from typing import TypeAlias
@@ -63,11 +63,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     asked = sorted(kinds)  # so that sums are the same in every process
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
-    of_value = called(index.literals, question)
+    of_value = called(index.values, question)
+    goes_on = index.follows and _GOES_ON.search(question.text) is not None
+    confirmed = of_value if goes_on else set[int]()
     vectors: dict[int, Features] = {}
-    for number in _plausible(index, question, found):
+    for number in _plausible(index, question, found, confirmed):
         candidate = index.candidates[number]
-        vector = {f"group:{candidate.group}": 1.0}
+        vector, family = {f"group:{candidate.group}": 1.0}, _FAMILY.get(candidate.group, "point")
         if candidate.group != "open":
             for kind in asked:
                 vector[_SETTLED[kind in candidate.kinds][kind]] = 1.0
@@ -79,23 +81,40 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector["plain:asked_alone"] = float(kinds & PLAIN_KINDS <= candidate.main_kinds)
                 vector["plain:asked_and_known"] = float(number in found.known)
         if number in summed:
-            family, shared = _FAMILY.get(candidate.group, "point"), found.by_field[number]
+            shared = found.by_field[number]
             for field, value in zip(FIELDS, shared, strict=True):
                 vector[f"{family}:{field}"] = value / total
             vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
             vector[f"{family}:near_best"] = summed[number] / best
-            vector[f"{family}:named"] = float(number in found.named)
-        if number in of_value:
-            vector["literal"] = 1.0
+        vector[f"{family}:named"] = float(number in found.named)
+        vector[f"{family}:value"] = float(number in of_value)
+        if goes_on:
+            vector[f"kept:{_kept(candidate)}"] = 1.0
         vectors[number] = vector
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
-    names = found.names or bool(found.known) or not CLAUSE_STEMS.issuperset(question.content)
+    names = found.names or bool(found.known or confirmed) or not CLAUSE_STEMS.issuperset(question.content)
     return Evidence(vectors, refusal, _asking_back(question, best / total, plain), names)
 
 
-def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int]:
-    """Yield the indices of the candidates that a question may be about."""
+_GOES_ON = re.compile(
+    r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
+    r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
+)
+"""Asks whether something from the first request still holds in a follow-up."""
+
+
+def _kept(candidate: Candidate) -> str:
+    if candidate.clause in ("where", "having") and candidate.group == "part":
+        return "condition"
+    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
+
+
+def _plausible(index: Index, question: Question, found: Overlap, confirmed: Collection[int]) -> Iterator[int]:
+    """Yield the indices of the candidates that a question may be about.
+
+    The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions.
+    """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
@@ -104,7 +123,11 @@ def _plausible(index: Index, question: Question, found: Overlap) -> Iterator[int
         is_free = is_open and candidate.clause == "filter"
         is_near = found.names or number in found.known or (is_open and (may_limit or not is_free))
         if (
-            ((is_near and not question.guesses) or not asked_alone.isdisjoint(candidate.main_kinds))
+            (
+                (is_near and not question.guesses)
+                or number in confirmed
+                or not asked_alone.isdisjoint(candidate.main_kinds)
+            )
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
