@@ -51,10 +51,14 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     if clause != "output" and "use" in said:
         return ""
     if clause in _REGIONS:
-        return _names(text, said, sql, clause, known_names(choice, brief))
+        tables = frozenset(map(stems_of, _TABLE.findall(" ".join(brief.gold))))
+        return _names(text, said, sql, clause, known_names(choice, brief), tables)
     if clause == "distinct":
         return "Yes" if "once" in said else "No" if "repeated" in said else ""
     return "No" if clause == "limit" and "no limit" in said else None
+
+
+_TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 
 
 def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
@@ -99,11 +103,27 @@ def _said(sql: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(words(verbalise(sql)))))
 
 
-def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozenset[str]]) -> str:
+def _names(
+    text: str,
+    said: Set[str],
+    sql: str,
+    clause: str,
+    known: Set[frozenset[str]],
+    tables: Set[frozenset[str]],
+) -> str:
     """Judge a proposal about output columns, groups or sorting.
 
     The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
-    name from the schema that the clause does not list. `said` are the groups of phrases in the text.
+    name from the schema that the clause does not list. Words for tables and other words may say which rows
+    are shown ("should open fines be shown?"): such a question about output columns gets neither.
+
+    Args:
+        text: the question.
+        said: the groups of phrases in the question.
+        sql: the clause.
+        clause: the kind of clause.
+        known: the stems of each name in the schema.
+        tables: the stems of the names of the gold's tables.
     """
     items = _listed(sql, clause)
     if clause == "group" and (not _GROUPED.search(text) or _COMPUTED.search(text)):
@@ -112,11 +132,15 @@ def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozense
     mentioned = frozenset(map(stem, words(about)))
     if clause in ("order", "tie") and "sorted by" not in said:
         known = set()
-    here = [name for name in known if name - _OF_KEYS <= mentioned]
-    full = [name for name in here if not any(name < other for other in here)]
-    if any(not any(name - _OF_KEYS <= item for item, _ in items) for name in full):
-        return "No"
     is_output = clause == "output"
+    short = frozenset[str]() if is_output else _OF_KEYS  # "shown households" are rows, and no household id
+    here = [name for name in known if name - short <= mentioned]
+    full = [name for name in here if not any(name < other for other in here)]
+    rows = tables - {item for item, _ in items} if is_output else frozenset()
+    if any(name not in rows and not any(name - _OF_KEYS <= item for item, _ in items) for name in full):
+        return "No"
+    if not rows.isdisjoint(full):
+        return ""
     named = [bool(item & mentioned) if is_output else item - _OF_KEYS <= mentioned for item, _ in items]
     if clause in ("order", "tie"):
         if items and len(said & {"ascending", "descending"}) == 1:
@@ -127,11 +151,12 @@ def _names(text: str, said: Set[str], sql: str, clause: str, known: Set[frozense
         return "Yes" if any(named) else ""
     if is_output and any(named) and (count := _COLUMNS.search(text)):
         return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
-    if items and all(named):
-        return "Yes"
     told = set(map(stem, content_words(words(about)))) - CLAUSE_STEMS - PART_STEMS
+    rest = told.difference(*(item for item, _ in items))
+    if items and all(named):
+        return "" if is_output and rest else "Yes"
+    if is_output and not any(named):
+        return "No" if told else ""
     if is_output:
-        if not any(named):
-            return "No" if told else ""
-        return "No" if "all columns" in said else "Yes" if full else ""
-    return "No" if any(named) and told <= frozenset[str]().union(*(item for item, _ in items)) else ""
+        return "No" if "all columns" in said else "Yes" if full and not rest else ""
+    return "No" if any(named) and not rest else ""

@@ -121,16 +121,16 @@ def facts_of(sql: str) -> Facts:
 
 
 def values_beside(sql: str, meanings: Mapping[str, str]) -> frozenset[str]:
-    """Return the values that a condition on a single column rules out, as stems.
+    """Return the values, as stems, that a condition on a single column does not name.
 
-    The column's meaning lists them together with those that the condition keeps.
+    The column's meaning lists them together with those that the condition names.
 
     >>> sorted(values_beside("o.status = 'collected'", {"status": "pending, collected or refunded."}))
     ['pend', 'refund']
     """
     tree = parse_fragment(sql)
     body = body_of(tree)
-    if kind_of(body) not in ("EQ", "In") or kind_of(body.this) != "Column":
+    if kind_of(body) not in ("EQ", "NEQ", "In") or kind_of(body.this) != "Column":
         return frozenset()
     kept = {node.name.lower() for node in body.find_all(node_class("Literal"))}
     for sentence in _SENTENCE_END.split(meanings.get(body.this.name.lower(), "").lower()):

@@ -73,7 +73,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, *, proposes: bool) ->
     if len(granted) != 1 or not (proposes or facts_of(*granted).decide_something):
         return ""
     proposal = _Proposal(asked, choice, brief, proposes)
-    for judge in (proposal.of_clause, proposal.of_missing, proposal.of_another_subject, proposal.of_reversal):
+    for judge in (proposal.of_clause, proposal.of_missing, proposal.of_reversal, proposal.of_another_subject):
         if (said := judge()) is not None:
             return said
     return proposal.of_formula() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
@@ -174,9 +174,15 @@ class _Proposal:
         """Leave a proposal open that a word may reverse, or that counts something else."""
         said, noun = self.claims.said, self.claims.noun
         # Of "are 9 docks too large?", "too large" sounds like leaving something out.
-        is_twofold = "out" in said and any("out" in says(item.term) for item in self.choice.items)
+        is_twofold = "out" in said and any(
+            "out" in words(item.term) or "out" in says(item.term) for item in self.choice.items
+        )
         is_counted = noun in self.rest - self.own - _OF_AMOUNTS and any(noun in name for name in self.schema)
-        may_be_either = said & {"turned", "valued"} or ("stays" in said and self.brief.changes_rows)
+        may_be_either = (
+            said & {"turned", "valued"}
+            or ("both" in said and not self.facts.connected)
+            or ("stays" in said and self.brief.changes_rows)
+        )
         return "" if may_be_either or is_twofold or is_counted else None
 
     def of_formula(self) -> str:
@@ -235,7 +241,7 @@ class _Proposal:
         claims, facts, keeps = self.claims, self.facts, self.keeps
         listed = [kept for _, kept in facts.values]
         (sql,) = self.choice.granted()
-        others = ((name, False) for name in values_beside(sql, self.brief.notes.columns))
+        others = ((name, not all(listed)) for name in values_beside(sql, self.brief.notes.columns))
         named = [kept for name, kept in (*facts.values, *others) if f" {name} " in claims.spaced]
         is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
         is_open = is_one_of_several or claims.said & {"both", "contrast"}
@@ -319,7 +325,7 @@ def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     if not sign and len(values) < len({end for _, end in ends}):
         return ""  # one end of a range
     if bounds.issuperset(values):
-        if facts.joins and (facts.values or not facts.amounts <= set(values)):
+        if facts.joins and (facts.values or len(ends) < 2 or not facts.amounts <= set(values)):
             return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
