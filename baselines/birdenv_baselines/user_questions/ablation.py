@@ -55,6 +55,8 @@ PARTS: Sequence[Part] = (
     Part("kinds asked for in plain words", ("plain:",)),
     Part("words of the term, the SQL and the notes", _of_words("term", "sql", "notes")),
     Part("rank among the candidates", _of_words("near_best")),
+    Part("names and values in the question", _of_words("named", "value")),
+    Part("what holds on in a follow-up", ("kept:",)),
     Part("what speaks for refusing and asking back", ("refuse:", "ask_back:")),
     Part("synonyms", patches={"_index.SYNONYMS": {}}),
     Part("short forms", patches={"_question.written_out": lambda text: text}),

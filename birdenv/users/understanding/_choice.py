@@ -194,7 +194,7 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return -1 if candidate.items or candidate.group == "open" else found[0]
 
 
-_MAY_BE_REFUSED = 0.35
+_MAY_BE_REFUSED = 0.5
 """A refusal less probable than this yields to the only candidate of the only kind asked for."""
 
 _SURELY_REFUSED = 0.8

@@ -60,6 +60,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
+    asked = sorted(kinds)  # so that sums are the same in every process
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
     of_value = called(index.values, question)
@@ -70,7 +71,7 @@ def evidence(index: Index, question: Question) -> Evidence:
         candidate = index.candidates[number]
         vector, family = {f"group:{candidate.group}": 1.0}, _FAMILY.get(candidate.group, "point")
         if candidate.group != "open":
-            for kind in kinds:
+            for kind in asked:
                 vector[_SETTLED[kind in candidate.kinds][kind]] = 1.0
         if candidate.main_kinds:
             if kinds.isdisjoint(candidate.main_kinds):
@@ -93,16 +94,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     plain = not index.plain_kinds.isdisjoint(kinds)
     refusal = _refusal(question, found.unknown / total, best / total, plain)
     names = found.names or bool(found.known or confirmed) or not CLAUSE_STEMS.issuperset(question.content)
-    telling = any(word not in GENERIC_STEMS for word in question.content)
-    asking_back = {
-        "ask_back:always": 1.0,
-        "ask_back:no_content": float(not telling and not plain),
-        "ask_back:short": float(len(question.words) < 6),
-        "ask_back:some_kind": float(bool(kinds)),
-        "ask_back:plain_kind": float(plain),
-        "ask_back:best": best / total,
-    }
-    return Evidence(vectors, refusal, asking_back, names)
+    return Evidence(vectors, refusal, _asking_back(question, best / total, plain), names)
 
 
 _GOES_ON = re.compile(
@@ -192,6 +184,18 @@ def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Fe
         "refuse:plain_kind": float(plain),
         "refuse:best": best,
         **{f"refuse:{name}": float(name in question.said.found) for name in SPEAKS_FOR_REFUSING},
+    }
+
+
+def _asking_back(question: Question, best: float, plain: bool) -> Features:
+    telling = any(word not in GENERIC_STEMS for word in question.content)
+    return {
+        "ask_back:always": 1.0,
+        "ask_back:no_content": float(not telling and not plain),
+        "ask_back:short": float(len(question.words) < 6),
+        "ask_back:some_kind": float(bool(question.kinds)),
+        "ask_back:plain_kind": float(plain),
+        "ask_back:best": best,
     }
 
 
