@@ -149,8 +149,10 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
-    if "proposal" in question.said.found and index.unused.isdisjoint(
-        set(question.content) - GENERIC_STEMS - index.subjects - {"left", "out"}
+    if (
+        not index.follows
+        and "proposal" in question.said.found
+        and index.unused.isdisjoint(set(question.content) - GENERIC_STEMS - index.subjects - {"left", "out"})
     ):
         return False  # "are closed stations left out?"
     weights = {number: sum(shares) for number, shares in found.by_field.items()}
