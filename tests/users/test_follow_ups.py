@@ -218,6 +218,9 @@ def test_bounds_and_values_of_the_real_tasks(all_real_briefs: list[tuple[str, Br
         ("coop_5", "What is really sold?", "Just to be sure: pending ones are left out?", "Yes."),
         ("coop_5", "What is really sold?", "Should I include cancelled ones or leave them out?", "They"),
         ("library_4", "Which branches are central?", "Westside is not central, is it?", "Yes."),
+        ("coop_8", "What is a proper order?", "Do pending orders count as proper?", "Yes."),
+        ("library_8", "When does nobody take it out?", "Is one last lent on 2023-07-01 in the list?", "No."),
+        ("bikeshare_9", "When is it too large?", "Are closed stations left out?", "Yes."),
     ],
 )  # fmt: skip
 def test_a_follow_up_that_proposes_gets_yes_or_no(task: str, first: str, question: str, begins: str) -> None:
@@ -279,6 +282,14 @@ def test_a_proposal_in_a_first_question_gets_yes_or_no(task: str, question: str,
         ("coop_M_3", "Which orders are dead?", "Are pending ones kept?"),
         ("library_M_2", "Which fines are settled?", "Not only paid but also waived ones?"),
         ("library_M_2", "Which fines are settled?", "It is not just paid fines, is it?"),
+        ("library_M_2", "Which fines are settled?", "Should open fines be deleted?"),
+        ("library_M_3", "What are outstanding items?", "Should returned loans be shown?"),
+        ("coop_8", "What is a proper order?", "Are households without orders shown?"),
+        ("coop_8", "What is a proper order?", "Are cancelled, refunded and pending orders left out?"),
+        ("coop_M_3", "Which orders are dead?", "Is it enough that an order is cancelled?"),
+        ("coop_3", "When is a product in short supply?", "Does short supply mean stock is 0?"),
+        ("coop_4", "Which are current households?", "Do ex-members count?"),
+        ("bikeshare_M_1", "Which bikes are active?", "Should all bikes be retired?"),
     ],
 )  # fmt: skip
 def test_what_the_gold_does_not_decide_gets_neither_yes_nor_no(task: str, first: str, question: str) -> None:

@@ -15,7 +15,7 @@ from birdenv.users.understanding._ranking import REFUSE
 from birdenv.users.understanding._weights import Weights
 from birdenv_baselines.user_questions._examples import Examples
 
-_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.17
+_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.2
 """The ridge penalties for features, for runs, and for runs as evidence for a refusal.
 
 The last penalty is smaller because many words that indicate a refusal occur only once or twice.

@@ -63,7 +63,7 @@ def pieces_of(message: str) -> list[Piece]:
 
 
 _SEVERAL = re.compile(
-    r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, the [^,]*, (?:and )?the "
+    r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, [^,]*(?:, ?| )and |, [^,]*, "
 )
 """Occurs in a message that may have several sentences or list items."""
 
@@ -142,20 +142,34 @@ def _without_closing(item: str) -> str:
 def _series(message: str) -> list[Piece]:
     """Return the items in a sentence such as "I need to know: what A is, how B works, and when C ends"."""
     lead, _, rest = message.partition(": ")
-    if not rest and (before := _WANTS.match(message)):
-        lead, rest = before.group(), message[before.end() :]
+    wants = None if rest else _WANTS.match(message)
+    if wants:
+        lead, rest = wants.group(), message[wants.end() :]
     items = [clause for item in _COMMA.split(rest) for clause in clauses_of(item)]
+    if wants and not begins_as_question(items[0]):
+        items[-1:] = items[-1].split(" and ")
+        if _IS_ONE.search(items[0]):
+            return []
     if len(items) < 3 or _SENTENCE_ENDS.search(rest) or _CHOOSES.search(lead.lower()):
         return []
-    asked = all(begins_as_question(one) or _NAMES.match(one) for one in items)
+    asked = all(
+        begins_as_question(one) or _NAMES.match(one) or (wants and len(one.split()) < _SENTENCE)
+        for one in items
+    )
     return [Piece(one) for one in items] if asked and not any(map(GOES_ON.match, items)) else []
 
 
 _WANTS = re.compile(
     r"(?i)[^.?!]{0,80}\b(?:clarify|confirm|specify|define|describe|explain|give me|tell me|know)(?: about)? "
-    r"(?=the |your )"
+    r"(?!(?:that|it|this|my|whether|if|how|what|which|when|where) )"
 )
 """Comes before a series of things to explain."""
+
+_IS_ONE = re.compile(rf"(?i)^(?:every|all|each)\b|\b(?:between|please)\b|{HAS_VERB.pattern[4:]}")
+"""Occurs in a thing to explain that goes on after a comma: "the status should be open, paid or waived"."""
+
+_SENTENCE = 6
+"""The number of words that make a thing to explain too long to be a bare name."""
 
 _COMMA = re.compile(r"[,;] (?:and )?")
 _SENTENCE_ENDS = re.compile(r"[.?!]\s+\S")

@@ -11,7 +11,7 @@ from birdenv.tasks.c_interact import load_benchmark
 from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users._conversation import still_holds
-from birdenv.users.understanding import Choice, take_apart, understand
+from birdenv.users.understanding import Choice, _choice, take_apart, understand
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import pieces_of
 
@@ -45,9 +45,18 @@ def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> No
     assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
 
 
-def test_a_question_that_may_be_fair_is_answered() -> None:
-    question = "Should a discount on the order be deducted from the amount?"
-    assert RuleUser().answer(briefs()["coop_5"], question).target == "amount"
+@pytest.mark.parametrize(("refuse", "call"), [(0.7, "labelled"), (0.9, "unanswerable")])
+def test_only_a_very_probable_refusal_counts(
+    refuse: float, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brief = Brief("", (Ambiguity("late", "days > 2", "critical"),), request="List the late returns.")
+    others = len(index_of(brief).candidates) - 1
+
+    def shares(*_: object) -> list[float]:
+        return [0.8 * (1 - refuse), *[0.0] * others, refuse, 0.2 * (1 - refuse)]
+
+    monkeypatch.setattr(_choice, "probabilities", shares)
+    assert understand(brief, take_apart("When is a return overdue?")).call == call
 
 
 def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something_else() -> None:

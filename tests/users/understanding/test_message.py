@@ -52,7 +52,12 @@ def test_a_list_in_one_sentence_is_taken_apart(message: str) -> None:
     [
         ("Could you confirm the limit for late, the central branches, and the sort order?", 3),
         ("To check: what late is, which branches are central, and if ties matter.", 3),
+        ("Please explain 'late returns', 'central', and 'the share'.", 3),
+        ("Could you define late returns, central branches and the rounding?", 3),
         ("Could you confirm the limit for late and the sort order?", 1),
+        ("Can you confirm the status should be open, paid or waived, and nothing else?", 1),
+        ("Could you explain the difference between late, lost and damaged?", 1),
+        ("Describe every filter, ordering, join and limit you need.", 1),
     ],
 )
 def test_things_to_confirm_are_taken_apart_from_three_on(message: str, items: int) -> None:
