@@ -51,7 +51,8 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     if (clause != "output" and "use" in said) or (_SETS.match(clause or sql) and not _SETTING.search(text)):
         return ""  # of "should all bikes be retired?", it is open which ones are meant
     if clause in _REGIONS:
-        tables = frozenset(map(stems_of, _TABLE.findall(" ".join(brief.gold))))
+        names = Names(brief.identifiers, brief.notes)
+        tables = frozenset(stems_of(names.words(name)) for name in _TABLE.findall(" ".join(brief.gold)))
         return _names(text, said, sql, clause, known_names(choice, brief), tables)
     if clause == "distinct":
         return "Yes" if "once" in said else "No" if "repeated" in said else ""
@@ -60,7 +61,7 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
 
 _SETS = re.compile(r"(?i)assign|UPDATE\b")
 _SETTING = re.compile(r"\b(?:set|to|becomes?|chang\w+|mark\w*|put|gets?|value)\b")
-_TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
+_TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:\w+\.)?[\"`]?(\w+)")
 
 
 def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
@@ -157,8 +158,8 @@ def _names(
     rest = told.difference(*(item for item, _ in items))
     if items and all(named):
         return "" if is_output and rest else "Yes"
-    if is_output and not any(named):
-        return "No" if told else ""
+    if is_output and not any(named):  # "a half is shown as 0.5" is about no column
+        return "No" if told and not re.search(r"\d", about) else ""
     if is_output:
         return "No" if "all columns" in said else "Yes" if full and not rest else ""
     return "No" if any(named) and not rest else ""

@@ -136,7 +136,7 @@ def values_beside(sql: str, meanings: Mapping[str, str]) -> frozenset[str]:
     for sentence in _SENTENCE_END.split(meanings.get(body.this.name.lower(), "").lower()):
         listed = set(_QUOTED.findall(sentence) or map(str.strip, _BETWEEN.split(sentence)))
         if kept < listed:
-            return frozenset(" ".join(map(stem, words(clean(one)))) for one in listed - kept)
+            return frozenset(" ".join(map(stem, words(clean(one)))) for one in listed - kept - {"yes", "no"})
     return frozenset()
 
 

@@ -25,7 +25,8 @@ _ASIDE = re.compile(
 )
 """The text in a formula that a question may leave out."""
 
-_OWNER = re.compile(rf"\bthe ({'|'.join(sorted(GENERAL_WORDS - {'number', 'total'}))}) of the \w+")
+_GENERAL = "|".join(sorted(GENERAL_WORDS - {"number", "total"}))
+_OWNER = re.compile(rf"\bthe ({_GENERAL}) of the \w+(?: (?!divided|times|minus|plus|is|or|of|by)\w+)?")
 """A column with the table that it belongs to, which a question may leave out or say before it."""
 
 _NOT_PLAIN = re.compile(r"\b(?:if|where|only|here|among|otherwise|different)\b")

@@ -118,7 +118,11 @@ class _Proposal:
     def of_clause(self) -> str | None:
         """Judge a proposal about a clause that lists names or arranges rows."""
         said = self.claims.said
-        return of_clause(self.asked.text, said, self.choice, self.brief) if self.proposes else None
+        if not self.proposes:
+            return None
+        found = of_clause(self.asked.text, said, self.choice, self.brief)
+        is_reversed = said & {"out", "not out"} or _DENIED.search(self.asked.text)
+        return "" if found and is_reversed and "repeated" not in said else found
 
     def of_missing(self) -> str | None:
         """Judge whether entries without a value are in or out, or count as a number.
@@ -133,7 +137,11 @@ class _Proposal:
         if facts.keeps_missing is None and not is_filled:
             return None
         others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
-        if "not out" in said or not others | facts.unfilled.intersection(self.asked.content) <= _OF_GAPS:
+        if (
+            "not out" in said
+            or ("out" in said and "leaves" not in said)
+            or not others | facts.unfilled.intersection(self.asked.content) <= _OF_GAPS
+        ):
             return ""
         if facts.keeps_missing is None:
             is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
@@ -249,6 +257,8 @@ class _Proposal:
             return ""
         if claims.said >= {"in", "out", "choice"} and named and not any(named):
             return _OUT
+        if len(named) > 1 and "leaves" in claims.said and _INCLUDED.search(self.asked.text):
+            return ""  # "are pending ones ignored and refunded ones included?"
         is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
         is_all = self.rest <= self.own | self.term | self.subjects | _OTHERS
         may_list = not facts.ranges and not facts.joins and all(listed)
@@ -269,6 +279,8 @@ def _yes(agrees: bool) -> str:
     return "Yes" if agrees else "No"
 
 
+_INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
+_DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
-from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
+from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, parse_fragment, quoted
 from birdenv.users.sql_in_words._phrases import phrases
+from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -22,6 +23,8 @@ ASKING_BACK = "I am not sure what you are asking. Which part of my request do yo
 """The answer to a question that the user does not understand."""
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
+_AROUND = ("Alias", "Cast", "Paren")
+_JOINED = re.compile(r" (?:and|or) ")
 _IS_ROUNDING = re.compile(r"(?i)\b(?:round|decimal|precision)")
 _ROUNDED = re.compile(
     r", rounded to (?:a whole number|one decimal|two decimals|\d+ decimals)(?: \(0 decimals\))?"
@@ -85,13 +88,22 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 def _reading(brief: Brief, sql: str, term: str = "", clause: str = "") -> Paraphrase:
     """Return SQL in words. For a term about rounding, this comes first if all figures are rounded alike."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
-    ways = set(_ROUNDED.findall(reading.text)) if _IS_ROUNDING.search(term) else set()
+    ways = set(_ROUNDED.findall(reading.text)) if _IS_ROUNDING.search(term) and _rounds_all(sql) else set()
     if len(ways) != 1 or reading.form != "noun":
         return reading
     [way] = ways
     figure = re.sub(rf"\(([^()]*){re.escape(way)}\)", r"\1", reading.text).replace(way, "")
     text = way.removeprefix(", ").replace("rounded", "round") + f": {figure}" * (figure != "the figure")
     return replace(reading, text=text, form="request")
+
+
+def _rounds_all(sql: str) -> bool:
+    """Return whether every figure in a snippet is rounded as a whole, and not only a part of it."""
+    tree = parse_fragment(sql)
+    items = [] if tree is None else tree.expressions if kind_of(tree) in ("Select", "Tuple") else [tree]
+    while any(kind_of(item) in _AROUND for item in items):
+        items = [item.this if kind_of(item) in _AROUND else item for item in items]
+    return bool(items) and all(item.name.upper() == "ROUND" for item in items)
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
@@ -112,16 +124,17 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
     lead = f"By {term}" if term else "For that,"
     if term and form in ("arrangement", "request"):
         lead = f"For {term},"
-    if form == "condition" and term and text.endswith(PRESENT) and " and " not in text:
+    if form == "condition" and term and text.endswith(PRESENT) and not _JOINED.search(text):
         return f"For {term}, I want only those where {text}. {_LEFT_OUT}"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
-    return _of_the_rest(_FORMS[form].format(lead, text.removeprefix("and also ")), text)
+    added = text.removeprefix("and also ").removeprefix("or also ")
+    return _of_the_rest(_FORMS[form].format(lead, added), text)
 
 
 def _of_the_rest(said: str, content: str) -> str:
     """Add to a sentence about rows with a value that rows without this value are left out."""
-    return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
+    return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) and " or " not in content else said
 
 
 class RuleUser:

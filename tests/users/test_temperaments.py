@@ -54,6 +54,7 @@ def test_a_vague_user_needs_a_second_question(cooperative: dict[tuple[str, str],
             first, second = talk(arena, task, f"What do you mean by '{term}'?", "Yes, exactly please.")
             assert first == f"By '{term}' I mean the usual thing. Do you need it exactly?"
             content = right.rstrip(".").split(" I mean ")[-1].split(", please ")[-1].split(" I want it ")[-1]
+            content = content.split(" only those where ")[-1]
             assert content.split(", called ")[0].removeprefix("that ") in second
 
 

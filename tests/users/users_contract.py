@@ -203,6 +203,10 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     content = {word for name in shown for word in words_of(name)} | {name.lower() for name in shown}
     content |= {w for t in tokens if t.token_type == TokenType.NUMBER for w in [t.text]}
     content |= {word for path in paths for word in words_of(path)}
+    sets = (
+        words_of(token.text) for token in tokens if token.text.lower() in hidden
+    )  # "those of the attrition risk facilities"
+    content |= {word for name in sets if len(name) > 1 for word in name}
     for name in sorted({i.lower() for i in identifiers} | hidden):
         if name in said and name not in content and name not in COMMON:
             found.append(f"says {name!r}")
@@ -236,7 +240,7 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
         wanted[TokenType.WHERE] = 1
     apart = bare.count("the number of days from") + bare.count(" days from ")
     wanted[TokenType.DASH] -= apart  # the days between two dates
-    wanted[TokenType.EQ] -= len(re.findall(r"\bmatched with further entries by \w", bare))
+    wanted[TokenType.EQ] -= len(re.findall(r"\bmatched with [\w ]+? by \w", bare))
     found = [
         f"has {OPERATORS[kind][0]!r} fewer than {count} times"
         for kind, count in wanted.items()

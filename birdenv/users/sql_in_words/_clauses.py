@@ -76,7 +76,10 @@ def _shown(speaker: Speaker, node: Node) -> str:
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
-        what = f"combination of {items}" if len(said) > 1 else bare(items)
+        if items == "everything":
+            return "show each entry only once" if not speaker.nested else "the different entries"
+        listed = enumerate_words(filter(None, (item.inside(LOOSE) for item in said)))
+        what = f"combination of {listed}" if len(said) > 1 else bare(items)
         items = f"the different {bare(items)}" if speaker.nested else f"each different {what} only once"
     return f"show {items}" if items and not speaker.nested else items
 

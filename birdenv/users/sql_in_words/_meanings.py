@@ -196,7 +196,7 @@ def _noun_phrase(name: str, meaning: str) -> str:
     >>> _noun_phrase("teamref", "A BIGINT foreign key referencing teams.")
     ''
     """
-    meaning = meaning[:300]
+    meaning = " ".join(meaning.split())[:300]
     lead, enum = _LEAD.match(meaning), _ENUM.search(meaning)
     found = _END.sub("", meaning[lead.end() :], count=1).strip().lower() if lead else ""
     kind = split_words(enum[1]) if enum else ""

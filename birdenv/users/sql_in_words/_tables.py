@@ -11,7 +11,7 @@ from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words._parse import split_words
 
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)[\"`]?(?:\s+(?:AS\s+)?(\w+))?")
-_ROLE = re.compile(r"\b(\w+)\.((?:[a-z]+_)+([a-z]+))_id\s*=\s*\w+\.\3_id\b")
+_EQUAL_IDS = re.compile(r"\b(\w+)\.(\w+)_id\s*=\s*\w+\.(\w+)_id\b")
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
@@ -66,8 +66,9 @@ def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
     found = {statement: _SOURCE.findall(statement) for statement in (" ".join(sql.split()) for sql in gold)}
     only = (tables[0][0] for statement, tables in found.items() if wanted in statement and len(tables) == 1)
     every = {name.lower(): pair[0] for pairs in found.values() for pair in pairs for name in pair if name}
-    roles = {pair for statement in found for pair in _ROLE.findall(statement)}
-    role = {alias.lower(): split_words(column) for alias, column, _ in sorted(roles)}
+    pairs = {pair for statement in found for pair in _EQUAL_IDS.findall(statement)}
+    roles = [(alias, role) for alias, role, column in sorted(pairs) if role.endswith(f"_{column}")]
+    role = {alias.lower(): split_words(column) for alias, column in roles}
     several = len(set(every.values())) > 1
     return Sources(next(only, ""), every if several else {}, role if len(role) == len(roles) else {})
 

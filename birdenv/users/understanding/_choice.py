@@ -23,6 +23,7 @@ from birdenv.users.understanding._ranking import Evidence, evidence, probabiliti
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
+    clean,
     content_words,
     stem,
     words,
@@ -110,7 +111,9 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     found = [
         (-len(name), number)
         for name, number in names
-        if name in quoted or (name in unframed and _is_bare(unframed.replace(name, " ")))
+        if name in quoted
+        or f"'{clean(index.candidates[number].target)}'" in asked.text
+        or (name in unframed and _is_bare(unframed.replace(name, " ")))
     ]
     if found:
         return index.candidates[min(found)[1]]

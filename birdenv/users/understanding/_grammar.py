@@ -22,7 +22,8 @@ _ASKS = re.compile(
 )
 _NEXT = re.compile(
     r"(?i)(?:[,;:] |,? (?=(?:and|or|but|plus|&) ))(?=(?:and |or |but |plus |& )?(?:also |then |if so,? ){0,2}"
-    rf"(?:{_ASKING_WORD}|if\b|{_VERB} {_SUBJECT}|(?<=, and ){_VERB}|(?<=and )(?:does|tell|please)\b))"
+    rf"(?:(?!in (?:which|what) direction\b){_ASKING_WORD}|if\b|{_VERB} {_SUBJECT}|(?<=, and ){_VERB}"
+    r"|(?<=and )(?:does|tell|please)\b))"
 )
 
 ADDED = re.compile(r"(?i)(?:and|plus|but|also|then|finally)\b|&")
@@ -46,7 +47,8 @@ REFERS = re.compile(
 )
 """Occurs in a question about something said earlier ("How is it computed?")."""
 
-HAS_VERB = re.compile(rf"(?i)\b(?:{_VERB}|counts?\b|means?\b|how to\b|what to\b)")
+VERB = rf"\b(?:{_VERB}|counts?\b|means?\b|how to\b|what to\b)"
+HAS_VERB = re.compile(f"(?i){VERB}")
 """Occurs in a clause that does not need the words of another one, unlike "and in what direction?"."""
 
 

@@ -19,6 +19,7 @@ from birdenv.users.understanding._grammar import (
     HAS_VERB,
     REFERS,
     SUBORDINATE,
+    VERB,
     begins_as_question,
     clauses_of,
 )
@@ -165,7 +166,7 @@ _WANTS = re.compile(
 )
 """Comes before a series of things to explain."""
 
-_IS_ONE = re.compile(rf"(?i)^(?:every|all|each)\b|\b(?:between|please)\b|{HAS_VERB.pattern[4:]}")
+_IS_ONE = re.compile(rf"(?i)^(?:every|all|each)\b|\b(?:between|please)\b|{VERB}")
 """Occurs in a thing to explain that goes on after a comma: "the status should be open, paid or waived"."""
 
 _SENTENCE = 6

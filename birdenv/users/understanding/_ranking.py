@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
+from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING, asks_for_output
 from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, stem
@@ -132,6 +132,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
             # "those with no e-mail" have no value, "those with no loans" no match
             and not (candidate.clause == "join" and lacking.difference(candidate.stems["sql"]))
             and not (kinds and _is_of_another_kind(candidate, kinds))
+            and not (is_free and asks_for_output(question.said))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
             yield number

@@ -93,7 +93,7 @@ SENTENCES = [
         "SELECT DISTINCT baker_name FROM bakers WHERE trained = 'yes'",
         "show each different baker name only once; only cases where the trained is 'yes'",
     ),
-    ("SELECT DISTINCT a, b FROM t", "show each different combination of the a, the b only once"),
+    ("SELECT DISTINCT a, b FROM t", "show each different combination of the a and the b only once"),
     ("x IN (SELECT DISTINCT a FROM t)", "the x is among (the different a)"),
     (
         "SELECT l.name, COUNT(*) n FROM loaves l JOIN sales s ON s.loaf = l.id GROUP BY l.name",
