@@ -173,11 +173,16 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
-        return REFUSED
+        return UNCLEAR if not doubtful and _quotes_the_request(index, asked) else REFUSED
     last = _the_one_of_its_kind(index, asked)
     if last >= 0 and refuse < _MAY_BE_REFUSED:
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
+
+
+def _quotes_the_request(index: Index, asked: Question) -> bool:
+    quoted = (words(one) for one in _IN_QUOTES.findall(asked.text))
+    return any(one and index.request.issuperset(map(stem, one)) for one in quoted)
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

@@ -45,6 +45,10 @@ def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> No
     assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
 
 
+def test_a_word_of_the_request_in_quotation_marks_is_never_refused() -> None:
+    assert RuleUser().answer(briefs()["library_4"], "What do you mean by 'share'?").call == "unclear"
+
+
 @pytest.mark.parametrize(("refuse", "call"), [(0.7, "labelled"), (0.9, "unanswerable")])
 def test_only_a_very_probable_refusal_counts(
     refuse: float, call: str, monkeypatch: pytest.MonkeyPatch
