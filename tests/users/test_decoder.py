@@ -85,8 +85,8 @@ def test_a_poor_brief_is_no_obstacle(brief: Brief) -> None:
         (
             "ROUND(crust, 2) / ROUND(crumb, 2)",
             (
-                "By 'decimal' I mean (the crust, rounded to two decimals) divided by (the crumb, rounded to two "
-                "decimals)."
+                "By 'decimal' I mean (the crust, rounded to two decimals) divided by (the crumb, rounded to "
+                "two decimals)."
             ),
         ),
         ("crust > 0.25", "By 'decimal' I mean that the crust is greater than 0.25."),
