@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from birdenv.users._brief import NO_NOTES, BriefNotes
@@ -21,7 +22,6 @@ from birdenv.users.sql_in_words._tables import plural
 GENERAL_WORDS = frozenset(words_of_names("general words"))
 """Names that need the thing that they belong to, such as "the cost of the repair"."""
 
-_TWICE = re.compile(r"\b(\w+) \1\b")
 _COMPUTATION = re.compile(r" (?:calc|calculation|cte)s?$")
 _KEY = re.compile(r"[^$.\[\]\"]+")
 
@@ -50,8 +50,9 @@ class Names(NamedTuple):
         return self._parts(words) if meaning is None else as_meant(column, words, meaning, self.notes)
 
     def _parts(self, words: str) -> str:
-        said = " ".join(words_of_part(part, self.notes) for part in words.split())
-        return _TWICE.sub(r"\1", said)
+        """Return the words for the parts of a name. A word that would follow itself is said once."""
+        said = " ".join(words_of_part(part, self.notes) for part in words.split()).split()
+        return " ".join(word for before, word in pairwise(["", *said]) if word != before)
 
     def entry(self, column: str, path: str) -> str:
         """Return the words for an entry in a JSON column, such as "size tank l" for `$.size.tank_l`."""
