@@ -44,8 +44,9 @@ _KNOWN = {
     "birdenv.users.decoder:_PERCENTAGE": "of a snippet of the gold",
     "birdenv.users.leak_guard._sql_shapes:_RANGE": "of 160 characters at most",
     "birdenv.users.leak_guard._leak_guard:_COMMENT": "of a text that ends with the end of a comment",
-    "birdenv.users.sql_in_words._names:_FULL_NAME": "of 300 characters at most",
-    "birdenv.users.sql_in_words._names:_END": "of 300 characters at most",
+    "birdenv.users.sql_in_words._meanings:_END": "of 300 characters at most",
+    "birdenv.users.sql_in_words._meanings:_ENUM": "of 300 characters at most",
+    "birdenv.users.sql_in_words._meanings:_FULL_NAME": "of 300 characters at most",
     "birdenv_agents.mutual_friends._reader:_PARTS": "of a text without long gaps",
 }
 """Patterns that take more than in proportion, and why what they read cannot be long, or cannot have what is
