@@ -1,7 +1,7 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
-`_claims` reads the question and `_facts` the SQL, and both are compared here. `_clauses` judges proposals of
-names in a clause, and `_formulas` those of a formula.
+`_claims` reads the question and `_facts` the SQL, and both are compared here. `_bounds` judges amounts,
+`_clauses` proposals of names in a clause, and `_formulas` those of a formula.
 
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
@@ -9,14 +9,12 @@ The user never says what is false: if a word reverses or widens a proposal, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from operator import ge, gt, le, lt
-from typing import Any
 
+from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
-from birdenv.users._facts import Ends, Facts, Value, facts_of, stems_of, values_beside
+from birdenv.users._facts import facts_of, stems_of, values_beside
 from birdenv.users._formulas import is_same_formula
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -25,8 +23,6 @@ from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._phrases import FORMS, any_of, asks_for_output
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
-
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -145,10 +141,12 @@ class _Proposal:
             return ""
         if facts.keeps_missing is None:
             is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
-            return _yes(claims.amounts[0][0] == facts.filled) if is_read and facts.filled is not None else ""
+            if not is_read or facts.filled is None:
+                return ""
+            return yes_or_no(claims.amounts[0][0] == facts.filled)
         if said >= {"in", "out"} or "choice" in said:
             return _OUT if "out" in said and not facts.keeps_missing else ""
-        return "" if claims.keeps is None else _yes(claims.keeps == facts.keeps_missing)
+        return "" if claims.keeps is None else yes_or_no(claims.keeps == facts.keeps_missing)
 
     def of_another_subject(self) -> str | None:
         """Deny an amount of another column, and leave open an amount of something else.
@@ -215,22 +213,22 @@ class _Proposal:
         ((kind, _),) = found
         if offers_both:
             return "All of them must hold" if kind == "And" else "One of them is enough"
-        return _yes((kind == "And") == ("both" in said))
+        return yes_or_no((kind == "And") == ("both" in said))
 
     def of_amounts(self) -> str:
         """Judge a proposal about numbers, dates or times."""
         claims, facts, ranges, sign = self.claims, self.facts, self.facts.ranges, self.claims.sign
-        values = [_as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
+        values = [as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
         if not self._is_in_one_unit() or "only amount" in claims.said or facts.is_turned:
             return ""
         if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
-            return _of_value(ranges[0][0][1], "", facts, self.keeps)
+            return of_value(ranges[0][0][1], "", facts, self.keeps)
         is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
         is_told_of = claims.said & {"exact", "edge"} or not self.proposes or (is_excluded and self.after)
         if self.keeps is not None or (is_told_of and not sign):
             is_open = "side" in claims.said and not sign
-            return "" if len(values) != 1 or is_open else _of_value(values[0], sign, facts, self.keeps)
-        return _of_bound(values, sign, facts) if values and (self.proposes or self.is_plain) else ""
+            return "" if len(values) != 1 or is_open else of_value(values[0], sign, facts, self.keeps)
+        return of_bound(values, sign, facts) if values and (self.proposes or self.is_plain) else ""
 
     def _is_in_one_unit(self) -> bool:
         """Return whether the question has no unit, or the units of the point.
@@ -270,84 +268,14 @@ class _Proposal:
                 return ""
             return "Yes" if is_whole else "No" if named else ""
         if keeps is not None:
-            return _yes(keeps == named[0]) if len(set(named)) == 1 else ""
+            return yes_or_no(keeps == named[0]) if len(set(named)) == 1 else ""
         is_all_of_them = is_all and may_list and len(named) == len(listed) and all(named)
         return "Yes" if self.proposes and is_all_of_them else ""
-
-
-def _yes(agrees: bool) -> str:
-    return "Yes" if agrees else "No"
 
 
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
-
-
-def _as_in(facts: Facts, value: Value, is_percentage: bool) -> Value:
-    """Return an amount as the snippet writes it: a percentage may be a fraction."""
-    if not is_percentage or value in facts.amounts or isinstance(value, str):
-        return value
-    fractions = [one for one in facts.amounts if not isinstance(one, str) and 0 < one < 1]
-    return value / 100 if fractions or value / 100 in facts.amounts else value
-
-
-def _shape(value: Value) -> str:
-    """Return what two values must have in common to be compared: the pattern of digits, or being numbers."""
-    return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
-
-
-def _of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
-    """Answer whether a value, or all values on one side of it, is in; and whether a bound itself is."""
-    ranges = facts.ranges
-    if len(ranges) > 1:
-        ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
-    if len(ranges) != 1 or any(_shape(end) != _shape(value) for _, end in ranges[0]):
-        return ""
-    (ends,) = ranges
-    is_in = _includes(ends, value, sign)
-    itself = ""
-    if any(end == value for _, end in ends):
-        itself = f"{value} itself is {'' if _includes(ends, value) else 'not '}included"
-    if keeps is None or facts.leave_open(is_in):
-        return itself
-    if is_in is None or (sign and keeps == is_in and not itself):
-        return ""
-    return ". ".join(filter(None, [_yes(keeps == is_in), itself]))
-
-
-def _includes(ends: Ends, value: Value, sign: str = "") -> bool | None:
-    """Return whether a value, or all values on one side of it, is in a range; None if only some are."""
-    point = (value, {">": 1, "<": -1}.get(sign, 0))  # just above or below the value
-    near = all(_COMPARE[one](point, (end, 0)) for one, end in ends)
-    far = all(one[0] == sign[0] for one, _ in ends) if sign else near
-    return near if near == far and (not sign or len(ends) == 1) else None
-
-
-def _of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
-    """Judge a proposal of amounts, or of a bound, as what a point means."""
-    if not {*map(_shape, values)} <= {*map(_shape, facts.amounts)}:
-        return ""
-    ends = [end for ends in facts.ranges for end in ends]
-    if sign and not ends:
-        return ""
-    bounds = {end for _, end in ends} or facts.amounts
-    if not facts.amounts.intersection(values) <= bounds:
-        return ""  # in "minutes divided by 60", 60 is no bound
-    if not sign and len(values) < len({end for _, end in ends}):
-        return ""  # one end of a range
-    if bounds.issuperset(values):
-        if facts.joins and (facts.values or len(ends) < 2 or not facts.amounts <= set(values)):
-            return ""  # one condition of several
-        signs = {one for one, end in ends if end in values}
-        return "Yes" if not sign or sign in signs else "No" if signs else ""
-    if not sign and any(_includes(one, value) for one in facts.ranges for value in values):
-        return ""  # 45 is not the bound, but it is in
-    numbers = [value for value in values if not isinstance(value, str)]
-    near = [
-        one for one, end in ends for value in numbers if not isinstance(end, str) if abs(end - value) == 1
-    ]
-    return "" if sign and any(one != sign for one in near) else "No"  # "more than 39" may be "at least 40"
 
 
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")

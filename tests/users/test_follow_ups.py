@@ -18,6 +18,7 @@ from birdenv.dialogue.arena import Arena
 from birdenv.users import ASKING_BACK, Ambiguity, Brief
 from birdenv.users._claims import says
 from birdenv.users._conversation import Conversation
+from birdenv.users._facts import values_beside
 from birdenv.users._proposal import confirmed
 from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.sql_in_words import in_words
@@ -165,6 +166,11 @@ def check_values(briefs: list[tuple[str, Brief]]) -> int:
                 assert not said or said.startswith("Yes") == yes, (question, item.snippet, said)
                 decided += bool(said)
     return decided
+
+
+def test_yes_and_no_are_no_values_that_a_question_names() -> None:
+    meanings = {"trained": "'yes' or 'no'"}
+    assert values_beside("b.trained = 'yes'", meanings) == frozenset()
 
 
 def test_a_value_at_the_bound_is_in_if_the_gold_lets_it_in() -> None:

@@ -62,7 +62,7 @@ def as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     front, link, unit = _as_said(words, meaning).partition(" in ")
     parts = _taken_apart(front, meaning, notes).split()
     said = " ".join(_part_as_meant(part, meaning, notes) for part in parts)
-    full = _FULL_NAME.search(meaning)
+    full = _FULL_NAME.search(meaning[:300])
     checked = (words if full and full[1] else said).split()
     if all(word in known or not word.isalpha() for word in checked) or meaning.startswith("{"):
         return said + link + unit

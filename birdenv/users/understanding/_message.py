@@ -154,8 +154,7 @@ def _series(message: str) -> list[Piece]:
     if len(items) < 3 or _SENTENCE_ENDS.search(rest) or _CHOOSES.search(lead.lower()):
         return []
     asked = all(
-        begins_as_question(one) or _NAMES.match(one) or (wants and len(one.split()) < _SENTENCE)
-        for one in items
+        begins_as_question(one) or _NAMES.match(one) or (wants and len(one.split()) < _LONG) for one in items
     )
     return [Piece(one) for one in items] if asked and not any(map(GOES_ON.match, items)) else []
 
@@ -169,7 +168,7 @@ _WANTS = re.compile(
 _IS_ONE = re.compile(rf"(?i)^(?:every|all|each)\b|\b(?:between|please)\b|{VERB}")
 """Occurs in a thing to explain that goes on after a comma: "the status should be open, paid or waived"."""
 
-_SENTENCE = 6
+_LONG = 6
 """The number of words that make a thing to explain too long to be a bare name."""
 
 _COMMA = re.compile(r"[,;] (?:and )?")

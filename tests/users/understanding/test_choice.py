@@ -45,6 +45,16 @@ def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> No
     assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
 
 
+def test_columns_to_sort_by_may_be_asked_for() -> None:
+    question = "By which columns and in which direction should the rows be sorted?"
+    assert RuleUser().answer(briefs()["library_4"], question).target == "Rank"
+
+
+def test_whether_all_conditions_must_hold_is_a_fair_question() -> None:
+    question = "Do all conditions have to hold at the same time?"
+    assert RuleUser().answer(briefs()["coop_3"], question).call != "unanswerable"
+
+
 def test_a_word_of_the_request_in_quotation_marks_is_never_refused() -> None:
     assert RuleUser().answer(briefs()["library_4"], "What do you mean by 'share'?").call == "unclear"
 
