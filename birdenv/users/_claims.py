@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -74,17 +74,22 @@ class Claims:
 
 
 @lru_cache(maxsize=64)
-def claims_of(text: str, *, months: bool = False) -> Claims:
+def claims_of(text: str, topic: str = "", *, months: bool = False) -> Claims:
     """Return the claims in a cleaned text.
 
     Args:
         text: the question. Of "at least 2 and not 3", only the first half counts.
+        topic: a text to which the question's pronouns refer. Its amounts and values count.
         months: whether the name of a month is its number.
 
     >>> claims = claims_of("does a trip of at least 25 percent count?")
     >>> claims.amounts, claims.sign, claims.keeps
     (((Decimal('25'), True),), '>=', True)
     """
+    if topic:
+        own, before = claims_of(text, months=months), claims_of(topic, months=months)
+        said = own.said | ({"missing", "unmatched"} & before.said)
+        return replace(before, said=said, after=frozenset(), noun="")
     spaced = f" {' '.join(map(stem, words(text)))} "
     contrast = _CONTRAST.match(text)
     text = contrast[1] if contrast else text

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
+from birdenv.users._bounds import yes_or_no
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users._claims import PART_STEMS, SPELT
 from birdenv.users._facts import names_in, stems_of
 from birdenv.users.sql_in_words import Names, parse_fragment, verbalise
+from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_words, stem, words
 
-_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns|fields)\b")
+_COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns?|cols?|fields?|things)\b")
 _REGIONS = {
     "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
     "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
@@ -22,7 +26,7 @@ _REGIONS = {
 }
 """For each clause, the text of a question that is not about the columns named in this clause."""
 
-_GROUPED = re.compile(r"\b(?:per|by|each|every|group\w*|row|line)\b")
+_GROUPED = re.compile(r"\b(?:per|by|each|every|group\w*|rows?|lines?|separate\w*|apart|split|broken?|breakdown)\b")
 _COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|percentage|share of|average|total)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
@@ -51,12 +55,27 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
     if (clause != "output" and "use" in said) or (_SETS.match(clause or sql) and not _SETTING.search(text)):
         return ""  # of "should all bikes be retired?", it is open which ones are meant
     if clause in _REGIONS:
-        names = Names(brief.identifiers, brief.notes)
-        tables = frozenset(stems_of(names.words(name)) for name in _TABLE.findall(" ".join(brief.gold)))
-        return _names(text, said, sql, clause, known_names(choice, brief), tables)
+        return _of_names(text, said, sql, clause, choice, brief)
     if clause == "distinct":
         return "Yes" if "once" in said else "No" if "repeated" in said else ""
     return "No" if clause == "limit" and "no limit" in said else None
+
+
+def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, brief: Brief) -> str:
+    """Judge a proposal about output columns, groups or sorting."""
+    names = Names(brief.identifiers, brief.notes)
+    tables = frozenset(stems_of(names.words(name)) for name in _TABLE.findall(" ".join(brief.gold)))
+    items = _listed(sql, clause)
+    about = frozenset(map(stem, words(_REGIONS[clause].sub(" ", text))))
+    short = frozenset[str]() if clause == "output" else _OF_KEYS  # "shown households" are rows, no household id
+    here = [name for name in known_names(choice, brief) if name - short <= about]
+    full = [name for name in here if not any(name < other for other in here)]
+    foreign = [name for name in full if not any(name - _OF_KEYS <= item.stems for item in items)]
+    rows = tables - {item.stems for item in items}
+    listing = _Listing(text, said, items, about, foreign, rows)
+    if clause == "output":
+        return listing.of_output()
+    return listing.of_group() if clause == "group" else listing.of_order()
 
 
 _SETS = re.compile(r"(?i)assign|UPDATE\b")
@@ -91,75 +110,132 @@ def is_foreign(text: str, own: frozenset[str], known: Set[frozenset[str]]) -> bo
     )
 
 
+class _Item(NamedTuple):
+    """Something that a clause lists.
+
+    Attributes:
+        stems: the stems of its name, without those that people leave out of the names of keys.
+        table: the table that it belongs to; empty if the clause names none.
+        is_key: True for a key, such as an id.
+        falls: True if it is sorted in descending order.
+    """
+
+    stems: frozenset[str]
+    table: str
+    is_key: bool
+    falls: bool
+
+
 @lru_cache(maxsize=4096)
-def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
+def _listed(sql: str, clause: str) -> tuple[_Item, ...]:
+    """Return what a clause lists. What only puts missing values first or last is left out."""
     tree = parse_fragment(sql)
     if tree is None:
         return ()
     part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
-    items = (part or tree).expressions or [tree]
-    return tuple((names_in(item) or _said(item.sql()), bool(item.args.get("desc"))) for item in items)
+    found = []
+    for item in (part or tree).expressions or [tree]:
+        node = item.this if kind_of(item) == "Ordered" else item
+        if clause == "order" and (kind_of(node) in ("Is", "Not") or " IS NULL THEN" in node.sql().upper()):
+            continue
+        is_column = kind_of(node) == "Column"
+        stems = names_in(node.this if is_column else item) or _said(item.sql())
+        table = node.table if is_column else ""
+        is_key = not stems.isdisjoint(_OF_KEYS)
+        found.append(_Item(stems - _OF_KEYS or stems, table, is_key, bool(item.args.get("desc"))))
+    return tuple(found)
 
 
 def _said(sql: str) -> frozenset[str]:
     return frozenset(map(stem, content_words(words(verbalise(sql)))))
 
 
-def _names(
-    text: str,
-    said: Set[str],
-    sql: str,
-    clause: str,
-    known: Set[frozenset[str]],
-    tables: Set[frozenset[str]],
-) -> str:
-    """Judge a proposal about output columns, groups or sorting.
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A proposal about a clause that lists names.
 
-    The result is "Yes" if the clause lists every name that the text mentions, and "No" if the text mentions a
-    name from the schema that the clause does not list. Words for tables and other words may say which rows
-    are shown ("should open fines be shown?"): such a question about output columns gets neither.
-
-    Args:
+    Attributes:
         text: the question.
         said: the groups of phrases in the question.
-        sql: the clause.
-        clause: the kind of clause.
-        known: the stems of each name in the schema.
-        tables: the stems of the names of the gold's tables.
+        items: what the clause lists.
+        about: the stems in the part of the question that is about this clause.
+        foreign: the names from the schema in this part that the clause does not list.
+        rows: the names of tables, which may say which rows are meant.
     """
-    items = _listed(sql, clause)
-    if clause == "group" and (not _GROUPED.search(text) or _COMPUTED.search(text)):
-        return ""
-    about = _REGIONS[clause].sub(" ", text)
-    mentioned = frozenset(map(stem, words(about)))
-    if clause in ("order", "tie") and "sorted by" not in said:
-        known = set()
-    is_output = clause == "output"
-    short = frozenset[str]() if is_output else _OF_KEYS  # "shown households" are rows, and no household id
-    here = [name for name in known if name - short <= mentioned]
-    full = [name for name in here if not any(name < other for other in here)]
-    rows = tables - {item for item, _ in items} if is_output else frozenset()
-    if any(name not in rows and not any(name - _OF_KEYS <= item for item, _ in items) for name in full):
-        return "No"
-    if not rows.isdisjoint(full):
-        return ""
-    named = [bool(item & mentioned) if is_output else item - _OF_KEYS <= mentioned for item, _ in items]
-    if clause in ("order", "tie"):
-        if items and len(said & {"ascending", "descending"}) == 1:
-            wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
-            if "by time" in said and not any(item & TIMES for item, _ in items):
+
+    text: str
+    said: Set[str]
+    items: Sequence[_Item]
+    about: frozenset[str]
+    foreign: Sequence[frozenset[str]]
+    rows: Set[frozenset[str]]
+
+    @property
+    def rest(self) -> frozenset[str]:
+        """Return the telling stems that the clause does not have."""
+        told = frozenset(one for one in self.about if one not in _FRAMING and not one.isdigit())
+        return told.difference(*(item.stems for item in self.items), *self.rows)
+
+    def of_output(self) -> str:
+        """Judge whether columns are shown, and whether they are all."""
+        if count := _COLUMNS.search(self.text):
+            return yes_or_no(SPELT.get(count[1], count[1]) == str(len(self.items)))
+        named = [not item.stems.isdisjoint(self.about) for item in self.items]
+        if _MORE.search(self.text) and "all columns" not in self.said:
+            return "No"
+        if any(name not in self.rows for name in self.foreign):
+            return "No"
+        if not any(named) or self.foreign:
+            return ""
+        figures = len(_FIGURES.findall(self.text)) + len(self.rest)
+        if "all columns" in self.said or sum(named) > 1:
+            if all(named) or named.count(False) == figures:
+                return "" if all(named) and self.rest else "Yes"
+            return "No" if "all columns" in self.said and not figures else ""
+        whole = any(item.stems <= self.about for item in self.items)
+        return "Yes" if whole and not self.rest else ""
+
+    def of_group(self) -> str:
+        """Judge what there is a row for. Names that follow from a key of the same table need not be named."""
+        if not _GROUPED.search(self.text) or _COMPUTED.search(self.text):
+            return ""
+        keyed = {item.table for item in self.items if item.is_key}
+        telling = [item for item in self.items if item.is_key or item.table not in keyed]
+        named = [item.stems <= self.about for item in telling]
+        others = [name for name in self.foreign if not (any(named) and name - _OF_KEYS in self.rows)]
+        if others or _FURTHER.search(self.text):
+            return "No"
+        if telling and all(named):
+            return "Yes"
+        return "No" if any(named) and not self.rest and len(telling) == len(self.items) else ""
+
+    def of_order(self) -> str:
+        """Judge by what the rows are sorted, and in which direction."""
+        if not self.items:
+            return ""
+        named = [item.stems <= self.about for item in self.items]
+        sides = self.said & {"ascending", "descending"}
+        if "sorted by" in self.said and self.foreign:
+            return "No"
+        if len(sides) == 1:
+            falls = [item.falls for item, one in zip(self.items, named, strict=True) if one]
+            if _IN_TURN.search(self.text):
+                return "Yes" if any(item.falls == ("descending" in sides) for item in self.items) else "No"
+            if "by time" in self.said and not any(item.stems & TIMES for item in self.items):
                 return ""
-            return "Yes" if ("descending" in said) == wanted[0] else "No"
-        return "Yes" if any(named) else ""
-    if is_output and any(named) and (count := _COLUMNS.search(text)):
-        return "Yes" if SPELT.get(count[1], count[1]) == str(len(items)) else "No"
-    told = set(map(stem, content_words(words(about)))) - CLAUSE_STEMS - PART_STEMS
-    rest = told.difference(*(item for item, _ in items))
-    if items and all(named):
-        return "" if is_output and rest else "Yes"
-    if is_output and not any(named):  # "a half is shown as 0.5" is about no column
-        return "No" if told and not re.search(r"\d", about) else ""
-    if is_output:
-        return "No" if "all columns" in said else "Yes" if full and not rest else ""
-    return "No" if any(named) and not rest else ""
+            return yes_or_no(("descending" in sides) == (falls or [self.items[0].falls])[0])
+        if "most of it first" in self.said and not sides and self.items[0].falls:
+            return "Yes"  # "riskiest first" may mean the lowest score of safety, so it is never denied
+        return "Yes" if any(named) and "sorted by" in self.said else ""
+
+
+_IN_TURN = re.compile(r"\b(?:then|within (?:each|every|an?|the))\b")
+_MORE = re.compile(
+    r"\b(?<!nothing )(?:anything|something|else|any other|any further|other columns?|further columns?)\b"
+)
+_FURTHER = re.compile(r"\b(?:any further|further split|even finer|additional split)\b")
+_FIGURES = re.compile(
+    r"\b(?:figures?|numbers?|counts?|shares?|rates?|percentages?|tally|values?|sums?|totals?|scores?|ids?"
+    r"|averages?|means?|index|amounts?|names?|ratios?|nothing)\b"
+)
+_FRAMING = CLAUSE_STEMS | PART_STEMS | frozenset(map(stem, "return give deliver output add wish next beside".split()))

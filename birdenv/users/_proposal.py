@@ -9,6 +9,7 @@ The user never says what is false: if a word reverses or widens a proposal, the 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
@@ -16,12 +17,13 @@ from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
 from birdenv.users._formulas import is_same_formula
+from birdenv.users._unrestricted import of_rows, offers_a_choice
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._phrases import FORMS, any_of, asks_for_output
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question, is_tag, take_apart
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
 
 
@@ -31,21 +33,42 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    *before, last = _SENTENCE.findall(asked.text) or [""]
-    if before and _enquires(before[0]) and "proposal" in (question := take_apart(last)).said.found:
-        asked = question  # "How is it computed? Is it the cost divided by the price?"
+    topic, asked = _proposed(asked)
     _, colon, rest = asked.text.rpartition(": ")
     if colon and _enquires(rest):
         return ""  # "May I ask one thing: how late is late?"
     said = asked.said.found
-    if "choice" in said or not (asked.confirms or "proposal" in said or " = " in asked.text):
-        is_enquiry = "enquiry" in said and "choice" not in said
-        return "" if is_enquiry else _judged(asked, choice, brief, proposes=False)
-    if choice.answer:
+    proposes = asked.confirms or "proposal" in said or " = " in asked.text
+    if choice.answer and proposes and not offers_a_choice(asked.text):
         told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
-        return "Yes" if repeats else ""
-    return _judged(asked, choice, brief, proposes=True)
+        return "Yes" if repeats else of_rows(claims_of(asked.text, topic).said, choice.answer)
+    if "choice" in said or not proposes:
+        is_enquiry = "enquiry" in said and "choice" not in said
+        return "" if is_enquiry else _judged(asked, choice, brief, topic, proposes=False)
+    return _judged(asked, choice, brief, topic, proposes=True)
+
+
+def _proposed(asked: Question) -> tuple[str, Question]:
+    """Return what leads to the proposal in a question, and the proposal: the last sentence or its last clause.
+
+    A sentence that only asks to confirm the one before it does not count.
+    """
+    sentences = _SENTENCE.findall(asked.text) or [""]
+    confirms = asked.confirms and len(sentences) > 1
+    while len(sentences) > 1 and confirms and is_tag(sentences[-1]):
+        sentences.pop()
+    lead = _LEAD.match(sentences[-1])
+    at = lead.end() if lead else 0
+    topic = "".join([*sentences[:-1], sentences[-1][:at]])
+    if not topic:
+        return "", asked
+    question = take_apart(sentences[-1][at:])
+    if confirms:
+        return topic, replace(question, stems=asked.stems)
+    if at or "proposal" in question.said.found:
+        return topic, question
+    return "", asked
 
 
 def _enquires(text: str) -> bool:
@@ -60,15 +83,24 @@ def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
 
     An example of a statement is "10 itself is included".
     """
-    return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, proposes=False)
+    topic, asked = _proposed(asked)
+    return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, topic, proposes=False)
 
 
-def _judged(asked: Question, choice: Choice, brief: Brief, *, proposes: bool) -> str:
-    """Judge a question about a point. `proposes` is False if it only mentions amounts or values."""
+def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, proposes: bool) -> str:
+    """Judge a question about a point.
+
+    Args:
+        asked: the question.
+        choice: the point.
+        brief: what the user knows.
+        topic: the text before the question, to which a pronoun may refer.
+        proposes: False if the question only mentions amounts or values.
+    """
     granted = choice.granted()
     if len(granted) != 1 or not (proposes or facts_of(*granted).decide_something):
         return ""
-    proposal = _Proposal(asked, choice, brief, proposes)
+    proposal = _Proposal(asked, choice, brief, topic, proposes)
     for judge in (proposal.of_clause, proposal.of_missing, proposal.of_reversal, proposal.of_another_subject):
         if (said := judge()) is not None:
             return said
@@ -94,14 +126,18 @@ class _Proposal:
         is_plain: True if the question has no telling words but those of the SQL.
     """
 
-    def __init__(self, asked: Question, choice: Choice, brief: Brief, proposes: bool) -> None:
+    def __init__(
+        self, asked: Question, choice: Choice, brief: Brief, topic: str, proposes: bool
+    ) -> None:
         self.asked, self.choice, self.brief, self.proposes = asked, choice, brief, proposes
         (sql,) = choice.granted()
         self.text = in_words(sql, brief).text
         self.own = stems_of(self.text)
-        self.claims = claims_of(asked.text, months=_MONTH in self.own)
         self.facts = facts_of(sql)
         self.term = stems_of(" ".join(item.term for item in choice.items))
+        self.claims = claims_of(asked.text, months=_MONTH in self.own)
+        if topic and not self.claims.amounts and self._refers():
+            self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
         self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
         self.subjects = index_of(brief).subjects
         self.schema = schema_names(brief.identifiers, brief.notes)
@@ -110,6 +146,11 @@ class _Proposal:
         if self.keeps is None and "choice" not in self.claims.said:
             self.keeps = True if self.facts.ranges and self.after & self.term - self.own else None
         self.is_plain = self.rest <= PART_STEMS | self.own
+
+    def _refers(self) -> bool:
+        """Return whether the question names nothing of the point, so that its pronouns refer to the topic."""
+        named = (self.own | self.term) - GENERIC_STEMS
+        return "missing" not in self.claims.said and named.isdisjoint(self.asked.content)
 
     def of_clause(self) -> str | None:
         """Judge a proposal about a clause that lists names or arranges rows."""
@@ -272,6 +313,13 @@ class _Proposal:
         is_all_of_them = is_all and may_list and len(named) == len(listed) and all(named)
         return "Yes" if self.proposes and is_all_of_them else ""
 
+
+_LEAD = re.compile(
+    r"(?:[^?]*?[:,;] |(?:hello|hi|sorry|thanks|thank you)\W+)"
+    r"(?:(?:so|then|and|but|also) )*"
+    r"(?=(?:is|are|was|were|do|does|did|should|shall|can|could|will|would|must|has|have|may) )"
+)
+"""What leads to the clause that asks, as in "for the average rating, does the restriction still hold?"."""
 
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")

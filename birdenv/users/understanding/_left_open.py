@@ -14,14 +14,14 @@ SAID = "As I said: "
 """The beginning of an answer that repeats the request."""
 
 _NO_PREFERENCE = "I have no preference about that."
-_ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
+ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
 NO_RESTRICTION = (
     "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
     " there is no minimum and no restriction of that sort."
 )
 _OPEN = {
     "order": _NO_PREFERENCE,
-    "limit": _ALL_ROWS,
+    "limit": ALL_ROWS,
     "distinct": _NO_PREFERENCE,
     "round": _NO_PREFERENCE,
     "null": _NO_PREFERENCE,
@@ -30,8 +30,8 @@ _OPEN = {
 }
 """The answers about kinds of thing that the gold SQL leaves open."""
 
-_KEPT = "Keep those that have none as well: they all belong in it."
-_DROPPED = "Only those that have any: leave out the ones without."
+KEPT = "Keep those that have none as well: they all belong in it."
+DROPPED = "Only those that have any: leave out the ones without."
 
 _MENTIONS = {
     kind: any_of(phrases) for kind, phrases in read_phrases(__package__ or "", "kinds_mentioned.txt").items()
@@ -72,12 +72,12 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     read = re.sub(r"(?i)^FROM\s+", "", source.sql)
     if not any(block_of(part.id) == outer for part in joins):
         if not read.startswith("(") and re.split(r"\W", read)[0].lower() not in named:
-            return (source,), _KEPT
+            return (source,), KEPT
         outer = min(block_of(part.id) for part in joins)
     of_outer = [part for part in joins if block_of(part.id) == outer]
     keeping = [part for part in of_outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
     told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or of_outer)
-    return told, _KEPT if keeping else _DROPPED
+    return told, KEPT if keeping else DROPPED
 
 
 _CHANGES = frozenset({"assign", "values", "columns"})

@@ -1,0 +1,48 @@
+"""Judge a proposal about which rows are in, where the answer is no piece of SQL.
+
+The gold SQL may leave open which rows count or how many are shown, or a join may decide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from birdenv.users._bounds import yes_or_no
+from birdenv.users._claims import says
+from birdenv.users.understanding._left_open import ALL_ROWS, DROPPED, KEPT, NO_RESTRICTION
+
+
+_DECIDES = frozenset({"in", "out", "shown", "hidden", "narrows", "widens"})
+
+
+def offers_a_choice(text: str) -> bool:
+    """Return True if a cleaned question offers a choice of what to do with rows.
+
+    "Are closed or seasonal stations left out?" offers none.
+    """
+    before, offers, _ = text.rpartition(" or ")
+    return bool(offers) and not says(before).isdisjoint(_DECIDES)
+
+
+def of_rows(said: Set[str], answer: str) -> str:
+    """Return "Yes" or "No" to a proposal about rows; empty if its words do not decide it.
+
+    Args:
+        said: the groups of phrases in the question.
+        answer: the answer, such as `NO_RESTRICTION`.
+    """
+    out = not said.isdisjoint(("out", "hidden"))
+    shown = not said.isdisjoint(("in", "shown"))
+    if answer in (KEPT, DROPPED):
+        is_about_them = said & {"missing", "unmatched"} and "not out" not in said and (out or shown)
+        return yes_or_no(out == (answer == DROPPED)) if is_about_them else ""
+    if answer not in (NO_RESTRICTION, ALL_ROWS) or "use" in said:
+        return ""
+    if "lifts" in said and said & {"narrows", "keeps"}:
+        return "Yes"  # "does the minimum no longer hold?"
+    if {"narrows", "keeps"} <= said:
+        return "No"  # "is the minimum still in force?"
+    widens, narrows = "widens" in said, "narrows" in said or out
+    if widens and narrows:
+        return ""
+    return "No" if narrows else "Yes" if widens or shown else ""
