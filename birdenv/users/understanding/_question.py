@@ -216,9 +216,8 @@ _LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 def _is_readable(index: Index, question: Question) -> bool:
     """Return whether most words are known. In other languages and codes, a word is known only by chance."""
-    postings = index.postings
     known = [
-        word in STOP_WORDS or one in _LEXICON or one in postings or word.isdigit()
+        word in STOP_WORDS or one in _LEXICON or one in index.postings or word.isdigit()
         for word, one in zip(question.words, question.stems, strict=False)
     ]
     return 2 * sum(known) >= len(known)

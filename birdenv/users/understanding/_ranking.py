@@ -56,7 +56,6 @@ def evidence(index: Index, question: Question) -> Evidence:
     """Return the features of every possible reply."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
-    plain_kinds = kinds & PLAIN_KINDS
     asked = sorted(kinds)  # so that sums are the same in every process
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
@@ -75,7 +74,7 @@ def evidence(index: Index, question: Question) -> Evidence:
                 vector["plain:not_asked"] = 1.0
             else:
                 vector["plain:asked"] = 1.0
-                vector["plain:asked_alone"] = float(plain_kinds <= candidate.main_kinds)
+                vector["plain:asked_alone"] = float(kinds & PLAIN_KINDS <= candidate.main_kinds)
                 vector["plain:asked_and_known"] = float(number in found.known)
         if number in summed:
             shared = found.by_field[number]

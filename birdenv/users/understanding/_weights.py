@@ -30,28 +30,15 @@ Reply: TypeAlias = tuple[Features, Sequence[str]]
 """The features and the facets of a possible reply."""
 
 _ZEROS = repeat(0)
-_SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
+_UNKNOWN, _NUMBER = "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
     """Return the words of a question, with a mark at each end. A word not in `known` becomes its class."""
-    spoken, unused, noted = index.spoken, index.unused, index.postings
-    said = [
-        _NUMBER
-        if one in _NUMBERS or one.isdigit()
-        else one
-        if one in known
-        else _SPOKEN
-        if one in spoken
-        else _UNUSED
-        if one in unused
-        else _NOTED
-        if one in noted
-        else _UNKNOWN
-        for one in question.stems
-    ]
-    return ["^", *said, "$"]
+    said = [_NUMBER if one in _NUMBERS or one.isdigit() else one for one in question.stems]
+    class_of = index.classes.get
+    return ["^", *(one if one in known or one == _NUMBER else class_of(one, _UNKNOWN) for one in said), "$"]
 
 
 def word_runs(tokens: Sequence[str]) -> list[str]:
