@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, diags_array
 
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._ranking import ASK_BACK, REFUSE, Features, evidence
-from birdenv.users.understanding._weights import scale, tokens_of, word_runs
+from birdenv.users.understanding._ranking import ASK_BACK, REFUSE, evidence
+from birdenv.users.understanding._weights import Features, scale, tokens_of, word_runs
 from birdenv_baselines.user_questions._questions import Row, is_right
 
 _LOST_WEIGHT = 0.1

@@ -85,11 +85,14 @@ def fit(examples: Examples) -> Weights:
             features.step(step, of_features @ missed)
             runs.step(step, of_runs @ (back @ missed).reshape(spoken))
     weights = zip(examples.feature_names, features.values, strict=True)
+    hundredths = np.rint(100 * runs.values.astype(np.float64)).astype(np.int32)
     return Weights(
         features={name: rounded for name, value in weights if (rounded := round(float(value), 3))},
         facets=facets,
-        runs={str(run): row for row, run in enumerate(names)},
-        table=np.rint(100 * runs.values.astype(np.float64)).astype(np.int32),
+        runs={
+            str(run): {facets[column]: int(row[column]) for column in np.flatnonzero(row)}
+            for run, row in zip(names, hundredths, strict=True)
+        },
         known=examples.known,
     )
 

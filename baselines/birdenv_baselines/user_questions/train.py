@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,10 +32,10 @@ def written(weights: Weights) -> str:
 
     The weights of runs (word sequences) are grouped by facet, and given in hundredths.
     """
-    runs: dict[str, dict[str, int]] = {}
-    for facet, column in zip(weights.facets, weights.table.T, strict=True):
-        said = {run: int(column[row]) for run, row in sorted(weights.runs.items()) if column[row]}
-        runs |= {facet: said} if said else {}
+    runs: dict[str, dict[str, int]] = defaultdict(dict)
+    for run, said in sorted(weights.runs.items()):
+        for facet, weight in said.items():
+            runs[facet][run] = weight
     words = sorted(weights.known.difference(*(run.split() for said in runs.values() for run in said)))
     data = {
         "words": " ".join(words),

@@ -102,12 +102,12 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     If there is no such point, the quotation may be a part of one name, such as 'dead' for "dead orders".
     """
     quoted = {f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)}
-    unframed = _FRAMES.sub(" ", asked.spaced)
     names = [
         (f" {name} ", number)
         for number in called(index.names, asked)
         for name in index.candidates[number].names
     ]
+    unframed = _FRAMES.sub(" ", asked.spaced) if names else ""
     found = [
         (-len(name), number)
         for name, number in names
@@ -117,7 +117,9 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     ]
     if found:
         return index.candidates[min(found)[1]]
-    telling = [one for one in quoted if not _is_bare(one)] if not is_out_of_scope(asked.said) else []
+    if not quoted or is_out_of_scope(asked.said):
+        return None
+    telling = [one for one in quoted if not _is_bare(one)]
     begun = [
         candidate
         for candidate in index.candidates

@@ -21,7 +21,7 @@ _ASKS = re.compile(
     rf"|\b(?:{_UNSURE} (?:{_ASKING_WORD}|if\b)|(?:do|did|would|should|shall|can) {_PERSON}\b)"
 )
 _NEXT = re.compile(
-    r"(?i)(?:[,;:] |,? (?=(?:and|or|but|plus|&) ))(?=(?:and |or |but |plus |& )?(?:also |then |if so,? ){0,2}"
+    r"(?i)(?:, |; |: | (?=(?:and|or|but|plus|&) ))(?=(?:and |or |but |plus |& )?(?:also |then |if so,? ){0,2}"
     rf"(?:(?!in (?:which|what) direction\b){_ASKING_WORD}|if\b|{_VERB} {_SUBJECT}|(?<=, and ){_VERB}"
     r"|(?<=and )(?:does|tell|please)\b))"
 )

@@ -39,13 +39,14 @@ class Index:
         candidates: everything that a question can be about.
         postings: for each stem, the places where it occurs, as pairs of a candidate's index and an index in
             `FIELDS`.
-        meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem in `spoken` means
-            only itself.
+        meant: for each stem, the stems that it may mean and how surely, from 0 to 1. A stem of the class "#"
+            means only itself.
         names: the forms of the candidates' terms, by their first words.
         values: the values in the candidates' SQL, by their first words.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the total weight of the words in its term.
-        spoken: the stems in annotated terms and in SQL.
+        classes: for each stem, the class that replaces it where it is too rare to be learnt: "#" in annotated
+            terms and in SQL, "-" in `unused`, and "+" only in notes.
         unused: the stems from columns that the gold SQL does not use.
         request: the stems in the request.
         named: everyday words that occur in the request and therefore refer to something in this task. A year
@@ -65,7 +66,7 @@ class Index:
     values: Calls
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
-    spoken: frozenset[str]
+    classes: Mapping[str, str]
     unused: frozenset[str]
     request: frozenset[str]
     named: frozenset[str]
@@ -136,7 +137,7 @@ def index_of(brief: Brief) -> Index:
         values=_calls(candidate.values for candidate in found),
         weight=weight,
         term_weight=terms,
-        spoken=spoken,
+        classes={word: "#" if word in spoken else "-" if word in unused else "+" for word in holders},
         unused=unused,
         request=frozenset(stems_in(request)),
         named=_NAMING & frozenset(map(stem, words(clean(_YEAR.sub("year", request))))),

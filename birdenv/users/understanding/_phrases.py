@@ -160,8 +160,6 @@ _OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise
 """Groups of phrases that make the user refuse a question, unless the ranking is sure of a candidate."""
 
 _NAMES = frozenset({"names", "column of"})
-SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
-"""Groups of phrases that are features of a refusal; the weights decide how much they count."""
 
 _FAIR_PATTERNS = {
     name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")

@@ -216,9 +216,8 @@ _LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 def _is_readable(index: Index, question: Question) -> bool:
     """Return whether most words are known. In other languages and codes, a word is known only by chance."""
-    said, postings = question.words, index.postings
     known = [
-        word in STOP_WORDS or (one := stem(word)) in _LEXICON or one in postings or word.isdigit()
-        for word in said
+        word in STOP_WORDS or one in _LEXICON or one in index.postings or word.isdigit()
+        for word, one in zip(question.words, question.stems, strict=False)
     ]
-    return 2 * sum(known) >= len(said)
+    return 2 * sum(known) >= len(known)

@@ -12,17 +12,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
-from typing import TypeAlias
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING, asks_for_output
+from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, asks_for_output
 from birdenv.users.understanding._question import Overlap, Question, called, overlap
-from birdenv.users.understanding._weights import Weights
+from birdenv.users.understanding._weights import Features, Reply, Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, stem
-
-Features: TypeAlias = dict[str, float]
-"""The features of a possible reply, by name. The others are zero."""
 
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
 """The family of a candidate's features for words, by its group; otherwise "point"."""
@@ -83,11 +79,14 @@ def evidence(index: Index, question: Question) -> Evidence:
         if number in summed:
             shared = found.by_field[number]
             for field, value in zip(FIELDS, shared, strict=True):
-                vector[f"{family}:{field}"] = value / total
+                if value:
+                    vector[f"{family}:{field}"] = value / total
             vector[f"{family}:covers_term"] = shared[0] / (index.term_weight[number] or 1.0)
             vector[f"{family}:near_best"] = summed[number] / best
-        vector[f"{family}:named"] = float(number in found.named)
-        vector[f"{family}:value"] = float(number in of_value)
+        if number in found.named:
+            vector[f"{family}:named"] = 1.0
+        if number in of_value:
+            vector[f"{family}:value"] = 1.0
         if goes_on:
             vector[f"kept:{_kept(candidate)}"] = 1.0
         vectors[number] = vector
@@ -177,7 +176,7 @@ _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
 
 
 def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Features:
-    text = question.text
+    text, said = question.text, question.said.found
     return {
         "refuse:always": 1.0,
         "refuse:identifier": float("_" in text or "= '" in text) and float(bool(_IDENTIFIER.search(text))),
@@ -186,7 +185,9 @@ def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Fe
         "refuse:long": float(len(question.content) > 8),
         "refuse:plain_kind": float(plain),
         "refuse:best": best,
-        **{f"refuse:{name}": float(name in question.said.found) for name in SPEAKS_FOR_REFUSING},
+        "refuse:names": float("names" in said),
+        "refuse:personal": float("personal" in said),
+        "refuse:wish": float("wish" in said),
     }
 
 
@@ -207,14 +208,9 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
     The probabilities are rounded so that they are identical on all machines.
     """
-    said = weights.by_facet(index, asked)
-    replies = [(vector, index.facets[number]) for number, vector in found.vectors.items()]
+    replies: list[Reply] = [(vector, index.facets[number]) for number, vector in found.vectors.items()]
     replies += [(found.refusal, REFUSE), (found.asking_back, ASK_BACK)]
-    scores = [
-        sum([weights.features.get(name, 0.0) * value for name, value in vector.items()])
-        + sum([said.get(facet, 0.0) for facet in facets])
-        for vector, facets in replies
-    ]
+    scores = weights.scores(index, asked, replies)
     top = max(scores)
     odds = [math.exp(score - top) for score in scores]
     whole = sum(odds)

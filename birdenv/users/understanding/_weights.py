@@ -9,41 +9,36 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from itertools import chain, pairwise
-
-import numpy as np
+from itertools import pairwise, repeat
+from operator import mul
+from typing import TypeAlias
 
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import NUMBERS, stem
 
-_SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
+Features: TypeAlias = dict[str, float]
+"""The features of a possible reply, by name. The others are zero."""
+
+Reply: TypeAlias = tuple[Features, Sequence[str]]
+"""The features and the facets of a possible reply."""
+
+_ZEROS = repeat(0)
+_UNKNOWN, _NUMBER = "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
     """Return the words of a question, with a mark at each end. A word not in `known` becomes its class."""
-    spoken, unused, noted = index.spoken, index.unused, index.postings
-    said = [
-        _NUMBER
-        if one in _NUMBERS or one.isdigit()
-        else one
-        if one in known
-        else _SPOKEN
-        if one in spoken
-        else _UNUSED
-        if one in unused
-        else _NOTED
-        if one in noted
-        else _UNKNOWN
-        for one in question.stems
-    ]
-    return ["^", *said, "$"]
+    said = [_NUMBER if one in _NUMBERS or one.isdigit() else one for one in question.stems]
+    class_of = index.classes.get
+    return ["^", *(one if one in known or one == _NUMBER else class_of(one, _UNKNOWN) for one in said), "$"]
 
 
 def word_runs(tokens: Sequence[str]) -> list[str]:
@@ -68,23 +63,30 @@ class Weights:
     Attributes:
         features: the weight of each feature.
         facets: the names of the facets.
-        runs: the row of each run (a sequence of words) in `table`.
-        table: the weight of each run for each facet, in hundredths: sums of whole numbers are exact.
+        runs: for each run (a sequence of words), its weights for some facets, in hundredths: sums of whole
+            numbers are exact.
         known: the words that occur in runs as themselves; rarer words are replaced by their classes.
     """
 
     features: Mapping[str, float]
     facets: Sequence[str]
-    runs: Mapping[str, int]
-    table: np.ndarray
+    runs: Mapping[str, Mapping[str, int]]
     known: frozenset[str]
 
-    def by_facet(self, index: Index, question: Question) -> dict[str, float]:
-        """Return the total weight of the word sequences in a question for each facet."""
+    def scores(self, index: Index, question: Question, replies: Iterable[Reply]) -> list[float]:
+        """Return the scores of possible replies to a question, each given by its features and its facets."""
         runs = word_runs(tokens_of(index, question, self.known))
-        rows = [row for run in runs if (row := self.runs.get(run)) is not None]
-        totals = self.table[rows].sum(axis=0) * (scale(len(runs)) / 100)
-        return dict(zip(self.facets, totals.tolist(), strict=True))
+        said = dict.fromkeys(self.facets, 0)
+        for run in runs:
+            if run in self.runs:
+                for facet, weight in self.runs[run].items():
+                    said[facet] += weight
+        weight_of, said_of, factor = self.features.get, said.get, scale(len(runs)) / 100
+        return [
+            sum(map(mul, map(weight_of, features, _ZEROS), features.values()))
+            + sum(map(said_of, facets, _ZEROS)) * factor
+            for features, facets in replies
+        ]
 
 
 @cache
@@ -96,10 +98,9 @@ def load_weights() -> Weights:
 def weights_in(file: Traversable) -> Weights:
     """Read a file of weights."""
     data = json.loads(file.read_text(encoding="utf-8"))
-    by_facet: dict[str, dict[str, int]] = data["runs"]
-    runs = {run: row for row, run in enumerate(dict.fromkeys(chain(*by_facet.values())))}
-    table = np.zeros((len(runs), len(by_facet)), dtype=np.int32)
-    for column, said in enumerate(by_facet.values()):
-        table[[runs[run] for run in said], column] = list(said.values())
+    runs: dict[str, dict[str, int]] = defaultdict(dict)
+    for facet, said in data["runs"].items():
+        for run, weight in said.items():
+            runs[run][facet] = weight
     known = frozenset(data["words"].split()).union(*map(str.split, runs))
-    return Weights(data["features"], list(by_facet), runs, table, known)
+    return Weights(data["features"], tuple(data["runs"]), dict(runs), known)

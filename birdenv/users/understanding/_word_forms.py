@@ -45,6 +45,7 @@ def clean(text: str) -> str:
 
 
 _SHORT_FORMS = dict(pair.split("=") for pair in _LISTS["short forms"].split())
+_SHORT_FORM = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, _SHORT_FORMS))})(?![^\W_])")
 
 
 def written_out(text: str) -> str:
@@ -54,7 +55,7 @@ def written_out(text: str) -> str:
     'you mean rows without pages, please?'
     """
     text = text.replace("w/out", "without").replace("w/o", "without").replace("w/", "with ")
-    return _WORD.sub(lambda match: _SHORT_FORMS.get(match[0], match[0]), text)
+    return _SHORT_FORM.sub(lambda match: _SHORT_FORMS[match[0]], text)
 
 
 def words(text: str) -> list[str]:
