@@ -69,8 +69,9 @@ class Claims:
     @property
     def keeps(self) -> bool | None:
         """Return whether the question proposes that something is in, or None if it proposes neither."""
-        is_open = "choice" in self.said or self.said.isdisjoint(("in", "out"))
-        return None if is_open else "out" not in self.said
+        if "choice" in self.said or self.said.isdisjoint(("in", "out", "shown", "hidden")):
+            return None
+        return self.said.isdisjoint(("out", "hidden"))
 
 
 @lru_cache(maxsize=64)

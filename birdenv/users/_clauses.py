@@ -19,15 +19,19 @@ from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS,
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns?|cols?|fields?|things)\b")
 _REGIONS = {
-    "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
+    "output": re.compile(
+        r"\bi plan to\b|\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"
+    ),
     "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
     "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
     "tie": re.compile(r"^$"),
 }
 """For each clause, the text of a question that is not about the columns named in this clause."""
 
-_GROUPED = re.compile(r"\b(?:per|by|each|every|group\w*|rows?|lines?|separate\w*|apart|split|broken?|breakdown)\b")
-_COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|percentage|share of|average|total)\b")
+_GROUPED = re.compile(
+    r"\b(?:per|by|each|every|group\w*|rows?|lines?|separate\w*|apart|split|broken?|breakdown)\b"
+)
+_COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|share of)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
@@ -66,13 +70,16 @@ def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, 
     names = Names(brief.identifiers, brief.notes)
     tables = frozenset(stems_of(names.words(name)) for name in _TABLE.findall(" ".join(brief.gold)))
     items = _listed(sql, clause)
-    about = frozenset(map(stem, words(_REGIONS[clause].sub(" ", text))))
-    short = frozenset[str]() if clause == "output" else _OF_KEYS  # "shown households" are rows, no household id
+    about_it = _REGIONS[clause].sub(" ", text)
+    about = frozenset(map(stem, words(about_it)))
+    short = (
+        frozenset[str]() if clause == "output" else _OF_KEYS
+    )  # "shown households" are rows, no household id
     here = [name for name in known_names(choice, brief) if name - short <= about]
     full = [name for name in here if not any(name < other for other in here)]
     foreign = [name for name in full if not any(name - _OF_KEYS <= item.stems for item in items)]
     rows = tables - {item.stems for item in items}
-    listing = _Listing(text, said, items, about, foreign, rows)
+    listing = _Listing(text, said, items, about_it, about, foreign, rows)
     if clause == "output":
         return listing.of_output()
     return listing.of_group() if clause == "group" else listing.of_order()
@@ -125,6 +132,10 @@ class _Item(NamedTuple):
     is_key: bool
     falls: bool
 
+    def follows_from(self, keyed: Set[str]) -> bool:
+        """Return whether a key decides it: it is in a table whose key is listed, too, or it is only a name."""
+        return bool(keyed) and (self.stems <= _NAMES or (self.table != "" and self.table in keyed))
+
 
 @lru_cache(maxsize=4096)
 def _listed(sql: str, clause: str) -> tuple[_Item, ...]:
@@ -158,7 +169,8 @@ class _Listing:
         text: the question.
         said: the groups of phrases in the question.
         items: what the clause lists.
-        about: the stems in the part of the question that is about this clause.
+        part: the part of the question that is about this clause.
+        about: the stems in this part.
         foreign: the names from the schema in this part that the clause does not list.
         rows: the names of tables, which may say which rows are meant.
     """
@@ -166,6 +178,7 @@ class _Listing:
     text: str
     said: Set[str]
     items: Sequence[_Item]
+    part: str
     about: frozenset[str]
     foreign: Sequence[frozenset[str]]
     rows: Set[frozenset[str]]
@@ -173,34 +186,39 @@ class _Listing:
     @property
     def rest(self) -> frozenset[str]:
         """Return the telling stems that the clause does not have."""
-        told = frozenset(one for one in self.about if one not in _FRAMING and not one.isdigit())
-        return told.difference(*(item.stems for item in self.items), *self.rows)
+        told = frozenset(map(stem, content_words(words(self.part)))) - _FRAMING
+        return frozenset(one for one in told if not one.isdigit()).difference(
+            *(item.stems for item in self.items), *self.rows
+        )
 
     def of_output(self) -> str:
         """Judge whether columns are shown, and whether they are all."""
         if count := _COLUMNS.search(self.text):
             return yes_or_no(SPELT.get(count[1], count[1]) == str(len(self.items)))
-        named = [not item.stems.isdisjoint(self.about) for item in self.items]
+        keys = not _OF_KEYS.isdisjoint(self.about)
+        named = [not item.stems.isdisjoint(self.about) or (keys and item.is_key) for item in self.items]
         if _MORE.search(self.text) and "all columns" not in self.said:
             return "No"
         if any(name not in self.rows for name in self.foreign):
             return "No"
         if not any(named) or self.foreign:
             return ""
-        figures = len(_FIGURES.findall(self.text)) + len(self.rest)
+        own = frozenset[str]().union(*(item.stems for item in self.items))
+        figures = len([one for one in _FIGURES.findall(self.text) if stem(one) not in own]) + len(self.rest)
         if "all columns" in self.said or sum(named) > 1:
             if all(named) or named.count(False) == figures:
                 return "" if all(named) and self.rest else "Yes"
             return "No" if "all columns" in self.said and not figures else ""
         whole = any(item.stems <= self.about for item in self.items)
-        return "Yes" if whole and not self.rest else ""
+        told = frozenset(map(stem, content_words(words(self.part)))).difference(own, *self.rows)
+        return "Yes" if whole and told <= _SHOWING else ""
 
     def of_group(self) -> str:
         """Judge what there is a row for. Names that follow from a key of the same table need not be named."""
         if not _GROUPED.search(self.text) or _COMPUTED.search(self.text):
             return ""
         keyed = {item.table for item in self.items if item.is_key}
-        telling = [item for item in self.items if item.is_key or item.table not in keyed]
+        telling = [one for one in self.items if one.is_key or not one.follows_from(keyed)]
         named = [item.stems <= self.about for item in telling]
         others = [name for name in self.foreign if not (any(named) and name - _OF_KEYS in self.rows)]
         if others or _FURTHER.search(self.text):
@@ -229,13 +247,26 @@ class _Listing:
         return "Yes" if any(named) and "sorted by" in self.said else ""
 
 
+_SHOWING = _OF_KEYS | frozenset(
+    map(
+        stem,
+        "add also answer archive beside besides column deliver display field give include list need next"
+        " output part print put result return row show table view want wish".split(),
+    )
+)
+_NAMES = frozenset(map(stem, "name title label".split()))
 _IN_TURN = re.compile(r"\b(?:then|within (?:each|every|an?|the))\b")
 _MORE = re.compile(
     r"\b(?<!nothing )(?:anything|something|else|any other|any further|other columns?|further columns?)\b"
 )
 _FURTHER = re.compile(r"\b(?:any further|further split|even finer|additional split)\b")
 _FIGURES = re.compile(
-    r"\b(?:figures?|numbers?|counts?|shares?|rates?|percentages?|tally|values?|sums?|totals?|scores?|ids?"
+    r"\b(?:figures?|numbers?|counts?|shares?|rates?|percentages?|tally|values?|sums?|totals?|scores?"
     r"|averages?|means?|index|amounts?|names?|ratios?|nothing)\b"
 )
-_FRAMING = CLAUSE_STEMS | PART_STEMS | frozenset(map(stem, "return give deliver output add wish next beside".split()))
+_FRAMING = (
+    CLAUSE_STEMS
+    | PART_STEMS
+    | _OF_KEYS
+    | frozenset(map(stem, "return give deliver output add wish next beside".split()))
+)

@@ -240,17 +240,31 @@ def _places(text: str, size: int) -> Iterator[int]:
             yield int(said) - 1
 
 
+def _is_kept(asked: Question, choice: Choice, brief: Brief) -> bool:
+    """Return whether a question names what a condition of both requests says, and no other amount."""
+    (sql, *more), (part, *_) = choice.granted() or ("",), (*choice.parts, None)
+    if part is None or more or part.clause not in ("where", "having"):
+        return False
+    condition = sql.partition(" ")[2]
+    own = stems_of(in_words(sql, brief).text) - GENERIC_STEMS
+    amounts = {value for value, _ in claims_of(asked.text, months="month" in own).amounts}
+    is_named = bool(amounts) or not own.isdisjoint(asked.content)
+    return is_named and amounts <= facts_of(sql).amounts and has_snippet(brief.earlier_gold, condition)
+
+
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """Return "Yes" or "No" if a question asks whether a condition from the first request still holds.
 
     An example is "still only the roomy ones?". The result is an empty string unless the question names the
-    condition by its term and asks nothing else.
+    condition, by its term or by its own words, and asks nothing else.
     """
-    if not brief.inherited:
+    if not brief.inherited and not brief.earlier_gold:
         return ""
     phrases = says(asked.text) & {"keeps", "drops"}
     if len(phrases) != 1 or asked.said.found & {"choice", "enquiry"}:
         return ""
+    if _is_kept(asked, choice, brief):
+        return "Yes" if "keeps" in phrases else "No"
     said = set(asked.content) - GENERIC_STEMS
     subjects = index_of(brief).subjects
     telling = [(one, stems_in(one.term) - GENERIC_STEMS) for one in brief.inherited]

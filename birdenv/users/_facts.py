@@ -56,6 +56,8 @@ class Facts:
             is one of several, or there is none.
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
+        counts_once: True if duplicates count once.
+        is_column: True if the snippet is nothing but a column.
         columns: the names of the columns, in lower case.
         alias: the name that the snippet gives its result, in lower case; empty if there is none.
     """
@@ -73,6 +75,8 @@ class Facts:
     is_turned: bool = False
     names: frozenset[str] = frozenset()
     compared: Sequence[frozenset[str]] = ()
+    counts_once: bool = False
+    is_column: bool = False
     columns: frozenset[str] = frozenset()
     alias: str = ""
 
@@ -115,6 +119,8 @@ def facts_of(sql: str) -> Facts:
         is_turned=len(bounded) > 1 or _only_computes(body) or _is_turned(tree),
         names=names_in(tree),
         compared=tuple(_compared(tree)),
+        counts_once=any(_nodes(tree, "Distinct")),
+        is_column=kind_of(body) == "Column",
         columns=frozenset(node.name.lower() for node in _nodes(body, "Column")),
         alias=tree.alias.lower() if kind_of(tree) == "Alias" else "",
     )

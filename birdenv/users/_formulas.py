@@ -15,10 +15,18 @@ from birdenv.users.understanding._word_forms import (
     words,
 )
 
-_OPERATORS = {"divided by": "=div", "times": "=mul", "multiplied by": "=mul", "minus": "=sub", "plus": "=add"}
+_OPERATORS = {
+    "divided by": "=div",
+    "times": "=mul",
+    "multiplied by": "=mul",
+    "minus": "=sub",
+    "less": "=sub",
+    "over": "=div",
+    "plus": "=add",
+}
 _AGGREGATES = {"total": "=sum", "sum": "=sum", "average": "=avg", "mean": "=avg", "number": "=count"}
 _MARKS = _OPERATORS | _AGGREGATES | {"count": "=count"}
-_PHRASE = re.compile(rf"\b(?:{'|'.join(_MARKS)})\b")
+_PHRASE = re.compile(rf"\b(?:{'|'.join(_MARKS)})\b(?! than)")
 _ASIDE = re.compile(
     r", or (?:null|\d+) if it (?:is 0|has no value)|, rounded to .*|\b1(?:00)?(?:\.0)? times (?=\()"
     r"|\btimes 100\b"
@@ -53,7 +61,7 @@ def is_same_formula(asked: str, told: str, also: Set[str]) -> bool:
     told = _OWNER.sub(r"the \1", _ASIDE.sub("", clean(told)))
     wanted, said = _marked(told), _marked(asked)
     is_wider = bool(_ALL.search(asked)) and not _ALL.search(told)
-    if is_wider or _NOT_PLAIN.search(told) or set(wanted).isdisjoint(_OPERATORS.values()):
+    if is_wider or _NOT_PLAIN.search(told) or not any(one.startswith("=") for one in wanted):
         return False
     before = ""
     for word in said:

@@ -1,7 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
-`_claims` reads the question and `_facts` the SQL, and both are compared here. `_bounds` judges amounts,
-`_clauses` proposals of names in a clause, and `_formulas` those of a formula.
+`_focus` finds the proposal, `_claims` reads it and `_facts` the SQL, and both are compared here. `_bounds` judges
+amounts, `_clauses` proposals of names in a clause, `_formulas` those of a formula, and `_unrestricted` those of
+rows where no piece of SQL is the answer.
 
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
@@ -9,22 +10,22 @@ The user never says what is false: if a word reverses or widens a proposal, the 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
+from birdenv.users._focus import enquires, proposed
 from birdenv.users._formulas import is_same_formula
 from birdenv.users._unrestricted import of_rows, offers_a_choice
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._left_open import SAID
-from birdenv.users.understanding._phrases import FORMS, any_of, asks_for_output
-from birdenv.users.understanding._question import Question, is_tag, take_apart
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_words, stem, words
+from birdenv.users.understanding._left_open import DROPPED, KEPT, SAID
+from birdenv.users.understanding._phrases import asks_for_output
+from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, STOP_WORDS, content_words, stem, words
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -33,9 +34,9 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question, and an empty string otherwise.
     """
-    topic, asked = _proposed(asked)
+    topic, asked = proposed(asked)
     _, colon, rest = asked.text.rpartition(": ")
-    if colon and _enquires(rest):
+    if colon and enquires(rest):
         return ""  # "May I ask one thing: how late is late?"
     said = asked.said.found
     proposes = asked.confirms or "proposal" in said or " = " in asked.text
@@ -49,41 +50,12 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     return _judged(asked, choice, brief, topic, proposes=True)
 
 
-def _proposed(asked: Question) -> tuple[str, Question]:
-    """Return what leads to the proposal in a question, and the proposal: the last sentence or its last clause.
-
-    A sentence that only asks to confirm the one before it does not count.
-    """
-    sentences = _SENTENCE.findall(asked.text) or [""]
-    confirms = asked.confirms and len(sentences) > 1
-    while len(sentences) > 1 and confirms and is_tag(sentences[-1]):
-        sentences.pop()
-    lead = _LEAD.match(sentences[-1])
-    at = lead.end() if lead else 0
-    topic = "".join([*sentences[:-1], sentences[-1][:at]])
-    if not topic:
-        return "", asked
-    question = take_apart(sentences[-1][at:])
-    if confirms:
-        return topic, replace(question, stems=asked.stems)
-    if at or "proposal" in question.said.found:
-        return topic, question
-    return "", asked
-
-
-def _enquires(text: str) -> bool:
-    return _ENQUIRY.search(" ".join(words(text))) is not None
-
-
-_ENQUIRY = any_of(FORMS["enquiry"])
-
-
 def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
     """Return "Yes", "No" or a short statement about a told point; empty if the question asks for neither.
 
     An example of a statement is "10 itself is included".
     """
-    topic, asked = _proposed(asked)
+    topic, asked = proposed(asked)
     return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, topic, proposes=False)
 
 
@@ -101,7 +73,14 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
     if len(granted) != 1 or not (proposes or facts_of(*granted).decide_something):
         return ""
     proposal = _Proposal(asked, choice, brief, topic, proposes)
-    for judge in (proposal.of_clause, proposal.of_missing, proposal.of_reversal, proposal.of_another_subject):
+    for judge in (
+        proposal.of_rows,
+        proposal.of_clause,
+        proposal.of_missing,
+        proposal.of_duplicates,
+        proposal.of_reversal,
+        proposal.of_another_subject,
+    ):
         if (said := judge()) is not None:
             return said
     return proposal.of_formula() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
@@ -126,20 +105,18 @@ class _Proposal:
         is_plain: True if the question has no telling words but those of the SQL.
     """
 
-    def __init__(
-        self, asked: Question, choice: Choice, brief: Brief, topic: str, proposes: bool
-    ) -> None:
+    def __init__(self, asked: Question, choice: Choice, brief: Brief, topic: str, proposes: bool) -> None:
         self.asked, self.choice, self.brief, self.proposes = asked, choice, brief, proposes
         (sql,) = choice.granted()
         self.text = in_words(sql, brief).text
         self.own = stems_of(self.text)
         self.facts = facts_of(sql)
         self.term = stems_of(" ".join(item.term for item in choice.items))
+        self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
+        self.subjects = index_of(brief).subjects
         self.claims = claims_of(asked.text, months=_MONTH in self.own)
         if topic and not self.claims.amounts and self._refers():
             self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
-        self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
-        self.subjects = index_of(brief).subjects
         self.schema = schema_names(brief.identifiers, brief.notes)
         self.after = self.claims.after & self.rest - _OF_AMOUNTS - self.subjects
         self.keeps = self.claims.keeps
@@ -148,9 +125,27 @@ class _Proposal:
         self.is_plain = self.rest <= PART_STEMS | self.own
 
     def _refers(self) -> bool:
-        """Return whether the question names nothing of the point, so that its pronouns refer to the topic."""
-        named = (self.own | self.term) - GENERIC_STEMS
-        return "missing" not in self.claims.said and named.isdisjoint(self.asked.content)
+        """Return whether the question names nothing itself, so that its pronouns refer to the topic."""
+        rest = self.rest - self.subjects - self.term - PART_STEMS - _PLAYS
+        return not rest and _PRONOUN.search(self.asked.text) is not None
+
+    def of_rows(self) -> str | None:
+        """Judge whether rows without a match are kept, or whether rows are deleted."""
+        (sql,) = self.choice.granted()
+        said = self.claims.said
+        if _ONLY_JOINS.match(sql) and self.proposes:
+            return of_rows(said, KEPT if "LEFT" in sql.upper() else DROPPED)
+        if _DELETES.match(sql) and self.proposes:
+            goes, stays = said & {"out", "hidden", "deleted"}, said & {"stays", "in"}
+            return "" if bool(goes) == bool(stays) else yes_or_no(bool(goes))
+        return None
+
+    def of_duplicates(self) -> str | None:
+        """Judge whether something that occurs several times counts once."""
+        said = self.claims.said & {"once", "repeated"}
+        if not (said and self.proposes and self.facts.counts_once):
+            return None
+        return yes_or_no("once" in said) if len(said) == 1 else ""
 
     def of_clause(self) -> str | None:
         """Judge a proposal about a clause that lists names or arranges rows."""
@@ -172,7 +167,7 @@ class _Proposal:
         empty = frozenset(map(stem, _EMPTY.findall(self.asked.text)))
         is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
         if facts.keeps_missing is None and not is_filled:
-            return None
+            return "" if _ABSENT.search(self.asked.text) else None
         others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
         if (
             "not out" in said
@@ -233,9 +228,11 @@ class _Proposal:
         return "" if may_be_either or is_twofold or is_counted else None
 
     def of_formula(self) -> str:
-        """Confirm the formula of the point."""
+        """Confirm the formula of the point, or its column."""
         also = self.term - GENERIC_STEMS | self.subjects
         may_be = self.proposes and self.keeps is None
+        if may_be and self.facts.is_column:
+            return "Yes" if self.own - _STOP_STEMS <= frozenset(self.asked.stems) else ""
         return "Yes" if may_be and is_same_formula(self.asked.text, self.text, also) else ""
 
     def of_conditions(self) -> str:
@@ -262,11 +259,12 @@ class _Proposal:
         values = [as_in(facts, value, is_percentage) for value, is_percentage in claims.amounts]
         if not self._is_in_one_unit() or "only amount" in claims.said or facts.is_turned:
             return ""
-        if not values and "edge" in claims.said and len(ranges) == 1 == len(ranges[0]):
-            return of_value(ranges[0][0][1], "", facts, self.keeps)
+        if not values and "edge" in claims.said and len(ranges) == 1:
+            edges = {of_value(end, "", facts, self.keeps).partition(".")[0] for _, end in ranges[0]}
+            return of_value(ranges[0][0][1], "", facts, self.keeps) if len(edges) == 1 else ""
         is_excluded = any(one in ("<", ">") and end in values for ends in ranges for one, end in ends)
         is_told_of = claims.said & {"exact", "edge"} or not self.proposes or (is_excluded and self.after)
-        if self.keeps is not None or (is_told_of and not sign):
+        if ranges and (self.keeps is not None or (is_told_of and not sign)):
             is_open = "side" in claims.said and not sign
             return "" if len(values) != 1 or is_open else of_value(values[0], sign, facts, self.keeps)
         return of_bound(values, sign, facts) if values and (self.proposes or self.is_plain) else ""
@@ -281,7 +279,7 @@ class _Proposal:
             return True
         is_converted = 60 in self.facts.amounts and len(own) > 1
         of_point = {"hour" if is_converted and unit == _MINUTE else unit for unit in own}
-        return {"hour" if unit == "h" else unit for unit in units} == of_point
+        return set[str]().union(*(_UNITS_IN.get(unit, {unit}) for unit in units)) == of_point
 
     def of_values(self) -> str:
         """Judge a proposal about texts: whether those that it mentions are in, or all that are."""
@@ -314,19 +312,18 @@ class _Proposal:
         return "Yes" if self.proposes and is_all_of_them else ""
 
 
-_LEAD = re.compile(
-    r"(?:[^?]*?[:,;] |(?:hello|hi|sorry|thanks|thank you)\W+)"
-    r"(?:(?:so|then|and|but|also) )*"
-    r"(?=(?:is|are|was|were|do|does|did|should|shall|can|could|will|would|must|has|have|may) )"
-)
-"""What leads to the clause that asks, as in "for the average rating, does the restriction still hold?"."""
-
+_ONLY_JOINS = re.compile(r"(?is)(?:FROM\b(?:(?!\bJOIN\b|\().)*|\s*)\b(?:LEFT|INNER)\b(?:(?!\bWHERE\b|\().)*$")
+_DELETES = re.compile(r"(?is)\s*DELETE FROM \w+\s*;?\s*$")
+_ABSENT = re.compile(r"\b(?:missing|blank|null|empty|unknown|never|without)\b")
+_PRONOUN = re.compile(r"\b(?:they|them|these|those|it|this|that|such)\b")
+_PLAYS = frozenset(map(stem, "altogether completely leave out keep enter show calculation".split()))
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
+_UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}
+_STOP_STEMS = frozenset(map(stem, STOP_WORDS))
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 
-_SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _EMPTY = re.compile(r"\b(?:without|no|missing|empty|blank|null|lack\w*) (?:an? |the |any |its )?(\w+)")
 _OUT = "They are left out"
 _OF_AMOUNTS = UNIT_STEMS | {stem("percent")}

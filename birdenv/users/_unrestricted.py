@@ -11,7 +11,6 @@ from birdenv.users._bounds import yes_or_no
 from birdenv.users._claims import says
 from birdenv.users.understanding._left_open import ALL_ROWS, DROPPED, KEPT, NO_RESTRICTION
 
-
 _DECIDES = frozenset({"in", "out", "shown", "hidden", "narrows", "widens"})
 
 

@@ -57,12 +57,20 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(brief, part.sql, clause=part.clause)
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
-    if brief.style != "terse" and brief.changes_rows:
+    if brief.style != "terse" and _leaves_others(brief):
         if any(part.clause == "assign" for part in choice.parts):
             sentences.append(_NOTHING_ELSE)
         elif _has_condition(choice, brief):
             sentences.append(_OTHERS)
     return " ".join(sentences)
+
+
+def _leaves_others(brief: Brief) -> bool:
+    """Return whether rows that meet no condition stay as they are: nothing is set for them, either."""
+    return brief.changes_rows and not any(_OTHERWISE.search(sql) for sql in brief.gold)
+
+
+_OTHERWISE = re.compile(r"(?i)\bSET\b.*\bELSE\b")
 
 
 def _has_condition(choice: Choice, brief: Brief) -> bool:
@@ -116,7 +124,7 @@ def said_again(choice: Choice, brief: Brief) -> str:
     said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
-    return f"{said} {_OTHERS}" if brief.changes_rows and _has_condition(choice, brief) else said
+    return f"{said} {_OTHERS}" if _leaves_others(brief) and _has_condition(choice, brief) else said
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:
