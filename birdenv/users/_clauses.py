@@ -15,7 +15,7 @@ from birdenv.users._facts import names_in, stems_of
 from birdenv.users.sql_in_words import Names, parse_fragment, verbalise
 from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_words, stem, words
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_stems, stem, words
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns?|cols?|fields?|things)\b")
 _REGIONS = {
@@ -133,7 +133,7 @@ class _Item(NamedTuple):
     falls: bool
 
     def follows_from(self, keyed: Set[str]) -> bool:
-        """Return whether a key decides it: it is in a table whose key is listed, too, or it is only a name."""
+        """Return whether a key decides it: its table's key is listed, too, or it is only a name."""
         return bool(keyed) and (self.stems <= _NAMES or (self.table != "" and self.table in keyed))
 
 
@@ -158,7 +158,7 @@ def _listed(sql: str, clause: str) -> tuple[_Item, ...]:
 
 
 def _said(sql: str) -> frozenset[str]:
-    return frozenset(map(stem, content_words(words(verbalise(sql)))))
+    return frozenset(content_stems(verbalise(sql)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class _Listing:
     @property
     def rest(self) -> frozenset[str]:
         """Return the telling stems that the clause does not have."""
-        told = frozenset(map(stem, content_words(words(self.part)))) - _FRAMING
+        told = content_stems(self.part) - _FRAMING
         return frozenset(one for one in told if not one.isdigit()).difference(
             *(item.stems for item in self.items), *self.rows
         )
@@ -210,7 +210,7 @@ class _Listing:
                 return "" if all(named) and self.rest else "Yes"
             return "No" if "all columns" in self.said and not figures else ""
         whole = any(item.stems <= self.about for item in self.items)
-        told = frozenset(map(stem, content_words(words(self.part)))).difference(own, *self.rows)
+        told = content_stems(self.part).difference(own, *self.rows)
         return "Yes" if whole and told <= _SHOWING else ""
 
     def of_group(self) -> str:

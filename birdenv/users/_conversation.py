@@ -30,7 +30,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
 from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_stems
 
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)}|last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
@@ -94,8 +94,7 @@ class Conversation:
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
-        telling = content_words(words(_PLACE.sub(" ", text)))
-        if not set(map(stem, telling)) <= GENERIC_STEMS | LIST_STEMS:
+        if not content_stems(_PLACE.sub(" ", text)) <= GENERIC_STEMS | LIST_STEMS:
             return []
         places = list(dict.fromkeys(_places(text, len(self.asked))))
         parts = [self.asked[place] for place in places if place < len(self.asked)]

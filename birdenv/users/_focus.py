@@ -13,8 +13,8 @@ from birdenv.users.understanding._word_forms import words
 def proposed(asked: Question) -> tuple[str, Question]:
     """Return what leads to a proposal, and the proposal: the last sentence of a question, or its last clause.
 
-    If nothing leads to it, the whole question is returned. A sentence that only asks to confirm the one before
-    it does not count.
+    If nothing leads to it, the whole question is returned. A sentence that only asks to confirm the one
+    before it does not count.
     """
     sentences = _SENTENCE.findall(asked.text) or [""]
     confirms = asked.confirms and len(sentences) > 1

@@ -1,8 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
-`_focus` finds the proposal, `_claims` reads it and `_facts` the SQL, and both are compared here. `_bounds` judges
-amounts, `_clauses` proposals of names in a clause, `_formulas` those of a formula, and `_unrestricted` those of
-rows where no piece of SQL is the answer.
+`_focus` finds the proposal, `_claims` reads it and `_facts` the SQL, and both are compared here. `_bounds`
+judges amounts, `_clauses` proposals of names in a clause, `_formulas` those of a formula, and `_unrestricted`
+those of rows where no piece of SQL is the answer.
 
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
@@ -25,7 +25,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import DROPPED, KEPT, SAID
 from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, STOP_WORDS, content_words, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, STOP_WORDS, content_stems, stem, words
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -41,7 +41,7 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     said = asked.said.found
     proposes = asked.confirms or "proposal" in said or " = " in asked.text
     if choice.answer and proposes and not offers_a_choice(asked.text):
-        told = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
+        told = content_stems(asked.text) - GENERIC_STEMS
         repeats = choice.answer.startswith(SAID) and len(told) > 1 and told <= stems_of(choice.answer)
         return "Yes" if repeats else of_rows(claims_of(asked.text, topic).said, choice.answer)
     if "choice" in said or not proposes:

@@ -14,7 +14,7 @@ from birdenv.users._brief import Brief, Call
 from birdenv.users.segments import Segment, segments, token_segments
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._gold_parts import telling_parts
-from birdenv.users.understanding._word_forms import clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import clean, content_stems
 
 _CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*+\(([^()]*+)\)")
 
@@ -180,11 +180,7 @@ def is_far_fetched(question: str, reading: ModelReading, brief: Brief) -> bool:
     if reading.call != "labelled" or not reading.granted:
         return False
     meant = (reading.target, *reading.granted, *(in_words(sql, brief).text for sql in reading.granted))
-    return _stems(question).isdisjoint(_stems(" ".join(meant)))
-
-
-def _stems(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text)))))
+    return content_stems(clean(question)).isdisjoint(content_stems(clean(" ".join(meant))))
 
 
 def _bare(target: str) -> str:

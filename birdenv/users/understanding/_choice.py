@@ -21,13 +21,7 @@ from birdenv.users.understanding._phrases import (
 from birdenv.users.understanding._question import Question, called
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
-from birdenv.users.understanding._word_forms import (
-    FRAME_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_stems, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +127,7 @@ _IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
 
 def _is_bare(rest: str) -> bool:
     """Return whether a text has only words that frame any question."""
-    return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+    return content_stems(rest) <= FRAME_STEMS
 
 
 def _without_names(index: Index, asked: Question) -> Said:

@@ -23,14 +23,7 @@ from birdenv.users.understanding._grammar import (
     begins_as_question,
     clauses_of,
 )
-from birdenv.users.understanding._word_forms import (
-    FRAME_STEMS,
-    GENERIC_STEMS,
-    clean,
-    content_words,
-    stem,
-    words,
-)
+from birdenv.users.understanding._word_forms import FRAME_STEMS, GENERIC_STEMS, clean, content_stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +223,10 @@ def _needs(text: str, *, is_clause: bool) -> float:
     asks_alone = not is_clause and begins_as_question(text)
     if GOES_ON.match(text) or (refers and not is_added and not asks_alone):
         return _NEVER_ALONE
-    is_incomplete = not HAS_VERB.search(text) or GENERIC_STEMS.issuperset(_telling(text))
+    is_incomplete = not HAS_VERB.search(text) or GENERIC_STEMS.issuperset(content_stems(clean(text)))
     if refers or (is_clause and is_incomplete):
         return _LIKELY if is_added else SURE
     return _TELLING if is_clause and not is_added else 0.0
-
-
-def _telling(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text)))))
 
 
 _NEVER_ALONE, _LIKELY, _TELLING = 2.0, 0.6, 0.01
@@ -249,4 +238,6 @@ _ANNOUNCES = re.compile(
 
 def _is_framing(sentence: str) -> bool:
     """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
-    return _ANNOUNCES.search(clean(sentence)) is not None or FRAME_STEMS.issuperset(_telling(sentence))
+    return _ANNOUNCES.search(clean(sentence)) is not None or FRAME_STEMS.issuperset(
+        content_stems(clean(sentence))
+    )

@@ -15,6 +15,7 @@ from birdenv.users.understanding._word_forms import (
     STOP_WORDS,
     SYNONYMS,
     clean,
+    content_stems,
     content_words,
     stem,
     stem_list,
@@ -74,10 +75,10 @@ def take_apart(question: str) -> Question:
         kinds = Said.of(" ".join(words(_VALUE.sub(" ", text)))).kinds
         kinds |= {"limit"} if _ROWS.search(text) else set()
     elif len(asked) < len(sentences):
-        of_question = words(" ".join(asked))
+        of_question = " ".join(asked)
         # "How do you wish them to be handled?" asks for what was said before it.
-        if not GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
-            kinds = Said.of(" ".join(of_question)).kinds
+        if not content_stems(of_question) <= GENERIC_STEMS:
+            kinds = Said.of(" ".join(words(of_question))).kinds
     stems = tuple(map(stem, all_words))
     return Question(
         asked=question,
@@ -112,7 +113,7 @@ def _is_guess(text: str) -> bool:
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
     if bare == text:
         return False
-    return all(stem(word) in GENERIC_STEMS or stem(word) in _TAG for word in content_words(words(bare)))
+    return content_stems(bare) <= GENERIC_STEMS | _TAG
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
@@ -133,11 +134,7 @@ _TAG = stem_list("confirming")
 def is_tag(sentence: str) -> bool:
     """Return True if a sentence only asks to confirm the sentence before it, such as "Right?"."""
     said = words(sentence)
-    return (
-        len(said) < 11
-        and _OUTCOME.isdisjoint(said)
-        and all(stem(word) in _TAG for word in content_words(said))
-    )
+    return len(said) < 11 and _OUTCOME.isdisjoint(said) and content_stems(sentence) <= _TAG
 
 
 _OUTCOME = frozenset({"answer", "result", "results", "solution"})

@@ -86,6 +86,11 @@ def content_words(said: Iterable[str]) -> list[str]:
     return [word for word in said if word not in STOP_WORDS and (len(word) > 1 or not word.isalpha())]
 
 
+def content_stems(text: str) -> set[str]:
+    """Return the stems of the words in a cleaned text that are neither stop words nor single letters."""
+    return set(map(stem, content_words(words(text))))
+
+
 def stem_list(title: str) -> frozenset[str]:
     """Return the stems of the words in a list from `words.txt`."""
     return frozenset(map(stem, word_list(title)))
