@@ -1,9 +1,8 @@
 """Split a message into the questions that it asks.
 
-A message is either a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose in which
-some sentences and clauses are questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is
-a single question, and statements before or after a question belong to it. The time needed grows linearly with
-the length of the text.
+A message is either a list (numbered, bulleted or lettered) or prose in which some sentences and clauses are
+questions. A question that offers choices ("do you mean (a) .. or (b) ..?") is a single question, and
+statements before or after a question belong to it. The time needed grows linearly with the length of a text.
 """
 
 from __future__ import annotations
@@ -67,7 +66,6 @@ _AT_LINE = re.compile(
     rf"|(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}(?:[.):-](?=[\s*])|[ \t]?\|)\*{{0,2}})[ \t*]{{0,8}}"
 )
 _IN_LINE = re.compile(rf"(?i)(?:(?<=\s)|^)(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}[.):](?=\s)\s{{0,4}}")
-_LINE = re.compile(r"(?m)^")
 _LABELS = (
     [str(number) for number in range(1, 1000)],
     list("abcdefghijklmnopqrstuvwxyz"),
@@ -84,14 +82,13 @@ def _listed(message: str) -> list[Piece]:
     bullets = [one for one in at_line if one["bullet"]]
     bullets = [one for one in bullets if len(one["indent"]) <= len(bullets[0]["indent"])]
     numbered = _sequence([one for one in at_line if one["label"]])
-    found = (numbered, bullets, _sequence(list(_IN_LINE.finditer(message))), _lines_below_a_colon(message))
+    found = (numbered, bullets, _sequence(list(_IN_LINE.finditer(message))))
     marks = next((marks for marks in found if len(marks) > 1), [])
     if not marks:
         return []
     lead = " ".join(message[: marks[0].start()].split())
     ends = [*(mark.start() for mark in marks[1:]), len(message)]
     items = [message[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
-    items[-1] = _without_closing(items[-1])
     items = [" ".join(item.partition("\n\n")[0].replace("*", " ").rstrip(" ,;|").split()) for item in items]
     asking = sum(item.endswith("?") or begins_as_question(item) for item in items)
     if 2 * asking <= len(items) and _CHOOSES.search(lead.lower()):
@@ -115,22 +112,6 @@ def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
             if mark["label"].lower() in labels[len(counted) : len(counted) + 1]:
                 counted.append(mark)
     return max(found, key=len)
-
-
-def _lines_below_a_colon(message: str) -> list[re.Match[str]]:
-    """Return the beginnings of the lines between a line that ends with a colon and the next empty line."""
-    begin = message.find(":\n") + 2
-    listed, _, after = message[begin:].partition("\n\n")
-    if begin < 2 or "?" in after:
-        return []
-    return list(_LINE.finditer(message, begin, begin + len(listed.rstrip())))
-
-
-def _without_closing(item: str) -> str:
-    """Return the last item without the closing words of the message."""
-    sentences = _sentences(re.split(r"\n(?![ \t])", item)[0])
-    last = max((i for i, one in enumerate(sentences) if one.endswith("?")), default=0)
-    return " ".join(sentences[: last + 1])
 
 
 def _series(message: str) -> list[Piece]:

@@ -26,7 +26,6 @@ def texts(message: str) -> list[str]:
         f"Hello,\n- {LATE}\n- {CENTRAL}\n- {ORDER}",
         f"* {LATE}\n* {CENTRAL}\n* {ORDER}",
         f"Q1: {LATE}\nQ2: {CENTRAL}\nQ3: {ORDER}",
-        f"please clarify:\n{LATE}\n{CENTRAL}\n{ORDER}",
         f"| # | Question |\n|---|---|\n| 1 | {LATE} |\n| 2 | {CENTRAL} |\n| 3 | {ORDER} |",
     ],
 )
