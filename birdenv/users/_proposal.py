@@ -10,6 +10,7 @@ The user never says what is false: if a word reverses or widens a proposal, the 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
@@ -115,19 +116,18 @@ class _Proposal:
         self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
         self.subjects = index_of(brief).subjects
         self.claims = claims_of(asked.text, months=_MONTH in self.own)
-        if topic and not self.claims.amounts and self._refers():
-            self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
+        if topic and _PRONOUN.search(asked.text):
+            names_something = self.rest - self.subjects - self.term - PART_STEMS - _PLAYS
+            if not names_something and not self.claims.amounts:
+                self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
+            elif "missing" in says(topic):
+                self.claims = replace(self.claims, said=self.claims.said | {"missing"})
         self.schema = schema_names(brief.identifiers, brief.notes)
         self.after = self.claims.after & self.rest - _OF_AMOUNTS - self.subjects
         self.keeps = self.claims.keeps
         if self.keeps is None and "choice" not in self.claims.said:
             self.keeps = True if self.facts.ranges and self.after & self.term - self.own else None
         self.is_plain = self.rest <= PART_STEMS | self.own
-
-    def _refers(self) -> bool:
-        """Return whether the question names nothing itself, so that its pronouns refer to the topic."""
-        rest = self.rest - self.subjects - self.term - PART_STEMS - _PLAYS
-        return not rest and _PRONOUN.search(self.asked.text) is not None
 
     def of_rows(self) -> str | None:
         """Judge whether rows without a match are kept, or whether rows are deleted."""
