@@ -117,7 +117,7 @@ def is_foreign(text: str, own: frozenset[str], known: Set[frozenset[str]]) -> bo
     )
 
 
-class _Item(NamedTuple):
+class _Listed(NamedTuple):
     """Something that a clause lists.
 
     Attributes:
@@ -138,7 +138,7 @@ class _Item(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _listed(sql: str, clause: str) -> tuple[_Item, ...]:
+def _listed(sql: str, clause: str) -> tuple[_Listed, ...]:
     """Return what a clause lists. What only puts missing values first or last is left out."""
     tree = parse_fragment(sql)
     if tree is None:
@@ -153,7 +153,7 @@ def _listed(sql: str, clause: str) -> tuple[_Item, ...]:
         stems = names_in(node.this if is_column else item) or _said(item.sql())
         table = node.table if is_column else ""
         is_key = not stems.isdisjoint(_OF_KEYS)
-        found.append(_Item(stems - _OF_KEYS or stems, table, is_key, bool(item.args.get("desc"))))
+        found.append(_Listed(stems - _OF_KEYS or stems, table, is_key, bool(item.args.get("desc"))))
     return tuple(found)
 
 
@@ -177,7 +177,7 @@ class _Listing:
 
     text: str
     said: Set[str]
-    items: Sequence[_Item]
+    items: Sequence[_Listed]
     part: str
     about: frozenset[str]
     foreign: Sequence[frozenset[str]]
