@@ -1,8 +1,8 @@
 """Judge what a question proposes ("does 40 count?", "so damaged ones are left out?") by the SQL.
 
 `_focus` finds the proposal, `_claims` reads it and `_facts` the SQL, and both are compared here. `_bounds`
-judges amounts, `_clauses` proposals of names in a clause, `_formulas` those of a formula, and `_unrestricted`
-those of rows where no piece of SQL is the answer.
+judges amounts, `_clauses` proposals of names in a clause, and `_unrestricted` those of rows where no piece of
+SQL is the answer.
 
 The user never says what is false: if a word reverses or widens a proposal, the result is neither yes nor no.
 """
@@ -18,7 +18,6 @@ from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
 from birdenv.users._focus import enquires, proposed
-from birdenv.users._formulas import is_same_formula
 from birdenv.users._unrestricted import of_rows, offers_a_choice
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -84,7 +83,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
     ):
         if (said := judge()) is not None:
             return said
-    return proposal.of_formula() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
+    return proposal.of_column() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
 
 
 class _Proposal:
@@ -109,8 +108,7 @@ class _Proposal:
     def __init__(self, asked: Question, choice: Choice, brief: Brief, topic: str, proposes: bool) -> None:
         self.asked, self.choice, self.brief, self.proposes = asked, choice, brief, proposes
         (sql,) = choice.granted()
-        self.text = in_words(sql, brief).text
-        self.own = stems_of(self.text)
+        self.own = stems_of(in_words(sql, brief).text)
         self.facts = facts_of(sql)
         self.term = stems_of(" ".join(item.term for item in choice.items))
         self.rest = frozenset(word for word in asked.content if not word.isdigit()) - GENERIC_STEMS
@@ -227,13 +225,10 @@ class _Proposal:
         )
         return "" if may_be_either or is_twofold or is_counted else None
 
-    def of_formula(self) -> str:
-        """Confirm the formula of the point, or its column."""
-        also = self.term - GENERIC_STEMS | self.subjects
-        may_be = self.proposes and self.keeps is None
-        if may_be and self.facts.is_column:
-            return "Yes" if self.own - _STOP_STEMS <= frozenset(self.asked.stems) else ""
-        return "Yes" if may_be and is_same_formula(self.asked.text, self.text, also) else ""
+    def of_column(self) -> str:
+        """Confirm the column of a point that is nothing but a column."""
+        may_be = self.proposes and self.keeps is None and self.facts.is_column
+        return "Yes" if may_be and self.own - _STOP_STEMS <= frozenset(self.asked.stems) else ""
 
     def of_conditions(self) -> str:
         """Answer whether all conditions of a point must hold, or whether one is enough.

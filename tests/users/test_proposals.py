@@ -1,4 +1,4 @@
-"""Proposals of formulas, of joined conditions, and of what stands in for missing values.
+"""Proposals of joined conditions, and of what stands in for missing values; and sly questions.
 
 Each yes is checked against the syntax tree of an annotated snippet: all snippets of the demo, and those of
 Mini-Interact if its data are there.
@@ -14,9 +14,8 @@ from sqlglot import exp
 
 import birdenv
 from birdenv.users import Ambiguity, Brief
-from birdenv.users._formulas import is_same_formula
 from birdenv.users._proposal import agreed
-from birdenv.users.sql_in_words import fragment_dialect, in_words, parse_fragment
+from birdenv.users.sql_in_words import parse_fragment
 from birdenv.users.understanding import Choice, take_apart
 
 DEMO = load_demo_briefs(None)
@@ -40,30 +39,6 @@ def items(briefs: Briefs) -> Iterator[tuple[Brief, Ambiguity, exp.Expression]]:
         for item in brief.ambiguities:
             if (tree := parse_fragment(item.snippet)) is not None:
                 yield brief, item, tree
-
-
-def check_formulas(briefs: Briefs) -> int:
-    """Propose each quotient and difference as it is and the other way round; return the number of yeses."""
-    yeses = 0
-    for brief, item, tree in items(briefs):
-        node = next(tree.find_all(exp.Div, exp.Sub), None)
-        if node is None or node.this.sql() == node.expression.sql():
-            continue
-        told = in_words(item.snippet, brief).text
-        yeses += is_same_formula(f"is it {told}?", told, set())
-        turned = tree.copy()
-        found = next(turned.find_all(exp.Div, exp.Sub))
-        left, right = found.this.copy(), found.expression.copy()
-        found.set("this", right)
-        found.set("expression", left)
-        words = in_words(turned.sql(dialect=fragment_dialect()), brief).text
-        assert not is_same_formula(f"is it {words}?", told, set()), (words, told)
-    return yeses
-
-
-def test_a_formula_is_agreed_to_and_its_reverse_is_not(all_real_briefs: Briefs) -> None:
-    assert check_formulas(list(DEMO.items())) > 3
-    assert check_formulas(all_real_briefs) > 20
 
 
 def check_joined(briefs: Briefs) -> int:
@@ -108,10 +83,8 @@ def test_what_stands_in_for_missing_values(all_real_briefs: Briefs) -> None:
 @pytest.mark.parametrize(
     ("task", "questions", "begins"),
     [
-        ("bikeshare_1", ["How is the cost burden computed? Is it total cost divided by price?"], ""),
-        ("bikeshare_1", ["Is the cost burden the total repair cost divided by purchase price?"], "Yes."),
+        ("bikeshare_1", ["Is the cost burden the total repair cost divided by purchase price?"], "By"),
         ("bikeshare_1", ["cost burden = purchase price divided by total cost?"], "By 'cost burden'"),
-        ("coop_5", ["Is the amount the sum of quantity times price paid?"], "Yes."),
         ("coop_5", ["Is the amount the sum of quantity plus price paid?"], "By 'amount'"),
         ("bikeshare_1", ["Should blank costs be treated as zero?"], "Yes."),
         ("bikeshare_1", ["Should blank costs be counted as 100?"], "No."),
