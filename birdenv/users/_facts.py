@@ -25,7 +25,6 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ARITHMETIC = ("Div", "Mul", "Add", "Sub")
 _COMPARING = (*SIGN_OF, "Between", "EQ", "NEQ", "In", "Like", "Limit", "Round")
 """What decides about entries or digits; a formula with none of these only computes a figure."""
-_FILLING = {"COALESCE", "IFNULL"}
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d")
 
 
@@ -49,8 +48,6 @@ class Facts:
         connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words
             that the names in all of its conditions share.
         joins: "And" and "Or", if they are anywhere in the snippet.
-        filled: the number that stands in for entries without a value; None unless there is exactly one.
-        unfilled: the stems of the names for which it does not stand in.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if no single condition on a column restricts something: it picks a value, is negated,
             is one of several, or there is none.
@@ -69,8 +66,6 @@ class Facts:
     beside: frozenset[str] = frozenset()
     connected: Sequence[tuple[str, frozenset[str]]] = ()
     joins: frozenset[str] = frozenset()
-    filled: Decimal | None = None
-    unfilled: frozenset[str] = frozenset()
     keeps_missing: bool | None = None
     is_turned: bool = False
     names: frozenset[str] = frozenset()
@@ -104,7 +99,6 @@ def facts_of(sql: str) -> Facts:
     ranges = list(_ranges(tree))
     bounded = frozenset(side for _, side in ranges)
     amounts = map(_value, _nodes(tree, "Literal", "Neg"))
-    filled, unfilled = _filled(body)
     return Facts(
         ranges=tuple(ends for ends, _ in ranges),
         bounded=bounded,
@@ -113,8 +107,6 @@ def facts_of(sql: str) -> Facts:
         beside=_beside(body),
         connected=tuple(_connected(body)),
         joins=frozenset(map(kind_of, _nodes(tree, "And", "Or"))),
-        filled=filled,
-        unfilled=unfilled,
         keeps_missing=_keeps_missing(body),
         is_turned=len(bounded) > 1 or _only_computes(body) or _is_turned(tree),
         names=names_in(tree),
@@ -250,16 +242,6 @@ def _keeps_missing(body: Node) -> bool | None:
     kept = {kind_of(part) == "Is" and not part.args.get("negate") for part in found}
     names = frozenset[str]().union(*map(names_in, found))
     return kept.pop() if len(kept) == 1 and names >= names_in(body) else None
-
-
-def _filled(body: Node) -> tuple[Decimal | None, frozenset[str]]:
-    calls = [node for node in _nodes(body, "Anonymous") if node.name.upper() in _FILLING]
-    values = {_value(node.expressions[-1]) for node in calls}
-    value = values.pop() if len(values) == 1 else None
-    if not isinstance(value, Decimal):
-        return None, frozenset()
-    others = names_in(body) - frozenset[str]().union(*map(names_in, calls))
-    return value, frozenset(name for name in others if not name.isdigit())
 
 
 def _is_turned(tree: Node) -> bool:

@@ -155,29 +155,21 @@ class _Proposal:
         return "" if found and is_reversed and "repeated" not in said else found
 
     def of_missing(self) -> str | None:
-        """Judge whether entries without a value are in or out, or count as a number.
+        """Judge whether entries without a value are in or out.
 
-        If a question names a different column whose values are missing, the result is an empty string.
+        If a question names a different column whose values are missing, the result is an empty string. The
+        same holds for a question whether they count as a number.
         """
         claims, facts, said = self.claims, self.facts, self.claims.said
         if "missing" not in said:
             return None
         empty = frozenset(map(stem, _EMPTY.findall(self.asked.text)))
-        is_filled = claims.amounts and not claims.sign and (empty or facts.filled is not None)
-        if facts.keeps_missing is None and not is_filled:
-            return "" if _ABSENT.search(self.asked.text) else None
-        others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
-        if (
-            "not out" in said
-            or ("out" in said and "leaves" not in said)
-            or not others | facts.unfilled.intersection(self.asked.content) <= _OF_GAPS
-        ):
-            return ""
         if facts.keeps_missing is None:
-            is_read = "filled" in said and not said & {"turned", "choice"} and len(claims.amounts) == 1
-            if not is_read or facts.filled is None:
-                return ""
-            return yes_or_no(claims.amounts[0][0] == facts.filled)
+            is_filled = empty and claims.amounts and not claims.sign
+            return "" if is_filled or _ABSENT.search(self.asked.text) else None
+        others = empty - self.own - self.term - GENERIC_STEMS.difference(*self.schema)
+        if "not out" in said or ("out" in said and "leaves" not in said) or not others <= _OF_GAPS:
+            return ""
         if said >= {"in", "out"} or "choice" in said:
             return _OUT if "out" in said and not facts.keeps_missing else ""
         return "" if claims.keeps is None else yes_or_no(claims.keeps == facts.keeps_missing)
