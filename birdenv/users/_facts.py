@@ -45,8 +45,6 @@ class Facts:
         values: the texts that columns are compared with, as stems, each with True if it is kept.
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
             these texts.
-        connected: each group of simple conditions that "And" or "Or" connects, with the stems of the words
-            that the names in all of its conditions share.
         joins: "And" and "Or", if they are anywhere in the snippet.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if no single condition on a column restricts something: it picks a value, is negated,
@@ -64,7 +62,6 @@ class Facts:
     amounts: frozenset[Value] = frozenset()
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
-    connected: Sequence[tuple[str, frozenset[str]]] = ()
     joins: frozenset[str] = frozenset()
     keeps_missing: bool | None = None
     is_turned: bool = False
@@ -78,7 +75,7 @@ class Facts:
     @property
     def decide_something(self) -> bool:
         """Return True if there is anything that a question without a proposal can be compared with."""
-        return bool(self.amounts or self.values or self.connected) or self.keeps_missing is not None
+        return bool(self.amounts or self.values) or self.keeps_missing is not None
 
     def leave_open(self, is_met: bool | None) -> bool:
         """Return True if other conditions decide whether something is in that meets one condition or not."""
@@ -105,7 +102,6 @@ def facts_of(sql: str) -> Facts:
         amounts=frozenset(value for value in amounts if value is not None),
         values=tuple(_values(tree)),
         beside=_beside(body),
-        connected=tuple(_connected(body)),
         joins=frozenset(map(kind_of, _nodes(tree, "And", "Or"))),
         keeps_missing=_keeps_missing(body),
         is_turned=len(bounded) > 1 or _only_computes(body) or _is_turned(tree),
@@ -222,17 +218,6 @@ def _beside(body: Node) -> frozenset[str]:
     parts = list(operands(body, *_ARITHMETIC))
     having = [part for part in parts if any(_values(part))]
     return frozenset().union(*map(names_in, parts)) - names_in(having[0]) if len(having) == 1 else frozenset()
-
-
-def _connected(body: Node) -> Iterator[tuple[str, frozenset[str]]]:
-    select = node_class("Select")
-    outer = body if isinstance(body, select) else body.find_ancestor(select)
-    for kind in ("And", "Or"):
-        for node in _nodes(body, kind):
-            parts = list(operands(node, kind))
-            is_nested = any(any(_nodes(part, "And", "Or")) for part in parts)
-            if node.find_ancestor(select) is outer and kind_of(node.parent) != kind and not is_nested:
-                yield kind, frozenset.intersection(*map(names_in, parts))
 
 
 def _keeps_missing(body: Node) -> bool | None:

@@ -23,7 +23,6 @@ from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import DROPPED, KEPT, SAID
-from birdenv.users.understanding._phrases import asks_for_output
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, STOP_WORDS, content_stems, stem, words
 
@@ -83,7 +82,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
     ):
         if (said := judge()) is not None:
             return said
-    return proposal.of_column() or proposal.of_conditions() or proposal.of_amounts() or proposal.of_values()
+    return proposal.of_column() or proposal.of_amounts() or proposal.of_values()
 
 
 class _Proposal:
@@ -102,7 +101,6 @@ class _Proposal:
         schema: the stems of each name in the schema.
         after: the telling stems after the amount in the question, without units and subjects.
         keeps: whether something is in, or None if this is not proposed. "So 3 days is late?" proposes it.
-        is_plain: True if the question has no telling words but those of the SQL.
     """
 
     def __init__(self, asked: Question, choice: Choice, brief: Brief, topic: str, proposes: bool) -> None:
@@ -125,7 +123,6 @@ class _Proposal:
         self.keeps = self.claims.keeps
         if self.keeps is None and "choice" not in self.claims.said:
             self.keeps = True if self.facts.ranges and self.after & self.term - self.own else None
-        self.is_plain = self.rest <= PART_STEMS | self.own
 
     def of_rows(self) -> str | None:
         """Judge whether rows without a match are kept, or whether rows are deleted."""
@@ -210,35 +207,13 @@ class _Proposal:
             "out" in words(item.term) or "out" in says(item.term) for item in self.choice.items
         )
         is_counted = noun in self.rest - self.own - _OF_AMOUNTS and any(noun in name for name in self.schema)
-        may_be_either = (
-            said & {"turned", "valued"}
-            or ("both" in said and not self.facts.connected)
-            or ("stays" in said and self.brief.changes_rows)
-        )
+        may_be_either = said & {"turned", "valued", "both"} or ("stays" in said and self.brief.changes_rows)
         return "" if may_be_either or is_twofold or is_counted else None
 
     def of_column(self) -> str:
         """Confirm the column of a point that is nothing but a column."""
         may_be = self.proposes and self.keeps is None and self.facts.is_column
         return "Yes" if may_be and self.own - _STOP_STEMS <= frozenset(self.asked.stems) else ""
-
-    def of_conditions(self) -> str:
-        """Answer whether all conditions of a point must hold, or whether one is enough.
-
-        Of several groups of conditions, or of a group in another one, the question must name the one that it
-        is about.
-        """
-        said, found = self.claims.said, self.facts.connected
-        if len(found) > 1 or len(self.facts.joins) > 1:
-            found = [group for group in found if not group[1].isdisjoint(self.asked.content)]
-        offers_both = {"both", "one"} <= said
-        is_asked = said & {"both", "one"} and "out" not in said and (self.is_plain or offers_both)
-        if len(found) != 1 or not is_asked or asks_for_output(self.asked.said):
-            return ""
-        ((kind, _),) = found
-        if offers_both:
-            return "All of them must hold" if kind == "And" else "One of them is enough"
-        return yes_or_no((kind == "And") == ("both" in said))
 
     def of_amounts(self) -> str:
         """Judge a proposal about numbers, dates or times."""
@@ -254,7 +229,8 @@ class _Proposal:
         if ranges and (self.keeps is not None or (is_told_of and not sign)):
             is_open = "side" in claims.said and not sign
             return "" if len(values) != 1 or is_open else of_value(values[0], sign, facts, self.keeps)
-        return of_bound(values, sign, facts) if values and (self.proposes or self.is_plain) else ""
+        is_plain = self.rest <= PART_STEMS | self.own
+        return of_bound(values, sign, facts) if values and (self.proposes or is_plain) else ""
 
     def _is_in_one_unit(self) -> bool:
         """Return whether the question has no unit, or the units of the point.
@@ -276,7 +252,7 @@ class _Proposal:
         others = ((name, not all(listed)) for name in values_beside(sql, self.brief.notes.columns))
         named = [kept for name, kept in (*facts.values, *others) if f" {name} " in claims.spaced]
         is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
-        is_open = is_one_of_several or claims.said & {"both", "contrast"}
+        is_open = is_one_of_several or "contrast" in claims.said
         if not listed or is_open or not facts.beside.isdisjoint(self.rest):
             return ""
         if claims.said >= {"in", "out", "choice"} and named and not any(named):
