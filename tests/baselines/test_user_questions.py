@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from birdenv_baselines.user_questions._examples import read_examples
 from birdenv_baselines.user_questions._fit import fit
-from birdenv_baselines.user_questions._measures import measure
+from birdenv_baselines.user_questions._measures import measure, measure_verdicts
 from birdenv_baselines.user_questions._questions import (
     FOLDER,
     GOLDS,
@@ -89,6 +89,22 @@ def test_the_package_knows_the_questions_that_it_was_made_from() -> None:
     examples = read_examples(rows)
     one, again = fit(examples), fit(examples)
     assert written(one) == written(again)
+
+
+def test_a_yes_or_no_is_true() -> None:
+    found = measure_verdicts(load_briefs(None))
+    assert found[True] > 0.4 * sum(found.values())
+    assert found[False] <= 0.03 * found[True]
+
+
+@pytest.mark.slow
+def test_a_yes_or_no_about_the_benchmark_is_true() -> None:
+    folder = SHARED / "mini_interact"
+    if not folder.exists():
+        pytest.skip(f"no {folder}")
+    found = measure_verdicts(load_briefs(folder))
+    assert found[True] > 0.35 * sum(found.values())
+    assert found[False] <= 0.035 * found[True]
 
 
 @pytest.mark.slow

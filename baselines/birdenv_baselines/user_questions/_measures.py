@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from birdenv.users.understanding import ANSWERED, understand, understand_parts
+from birdenv.users import Brief
+from birdenv.users._conversation import still_holds
+from birdenv.users._proposal import agreed
+from birdenv.users.understanding import ANSWERED, take_apart, understand, understand_parts
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._weights import Weights
 from birdenv_baselines.user_questions._examples import Examples
 from birdenv_baselines.user_questions._fit import fit
-from birdenv_baselines.user_questions._questions import ListRow, Row, outcome
+from birdenv_baselines.user_questions._questions import VERDICTS, ListRow, Row, outcome, read_lines
 
 FOLDS = 5
 """The number of groups of tasks or authors that cross-validation leaves out in turn."""
@@ -44,6 +47,32 @@ def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
     ]
     more = len(message.parts) > ANSWERED
     return right == [True] * ANSWERED and (len(parts) > ANSWERED) == more
+
+
+def measure_verdicts(briefs: Mapping[str, Brief]) -> dict[bool | None, int]:
+    """Count the true and false yeses and noes to questions that deserve one (`verdicts/verdicts.jsonl`).
+
+    Questions that the user takes for another message, or does not answer, are left out.
+
+    Args:
+        briefs: what the user knows, by the id of the task.
+
+    Returns:
+        the numbers of true ones (True), of false ones (False) and of answers with neither (None).
+    """
+    counts: Counter[bool | None] = Counter()
+    for raw in read_lines(VERDICTS):
+        brief = briefs.get(raw["task"])
+        for wanted in ("yes", "no") if brief else ():
+            for question in raw[wanted]:
+                parts = understand_parts(brief, question)
+                choice = parts[0].choice
+                if len(parts) == 1 and choice is not None and choice.tells:
+                    asked = take_apart(question)
+                    said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
+                    verdict = said.lower().partition(".")[0]
+                    counts[verdict == wanted if verdict in ("yes", "no") else None] += 1
+    return counts
 
 
 def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tuple[Row, str]]:

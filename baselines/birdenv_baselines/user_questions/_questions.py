@@ -25,6 +25,9 @@ HELD_OUT = FOLDER / "held_out"
 """The folder with the questions that are never used to fit weights."""
 
 GOLDS = FOLDER / "golds" / "mini_interact.jsonl"
+VERDICTS = FOLDER / "verdicts" / "verdicts.jsonl"
+"""The questions that deserve a yes or a no."""
+
 WITH_GOLD = "+gold"
 """The end of the id of a Mini-Interact task with gold SQL of our own in place of the withheld gold SQL."""
 

@@ -20,6 +20,7 @@ from birdenv_baselines.user_questions._measures import (
     is_answered,
     measure,
     measure_lists,
+    measure_verdicts,
     table,
 )
 from birdenv_baselines.user_questions._questions import FOLDER, HELD_OUT, load_briefs, load_lists, load_rows
@@ -81,6 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lists = load_lists(files, briefs)
     print(table(held_out, by="style"))
     print(measure_lists(lists, weights))
+    verdicts = measure_verdicts(briefs)
+    print(
+        f"yes or no: {verdicts[True]} true, {verdicts[False]} false, {verdicts[None]} questions get neither"
+    )
     if options.failures:
         for row, result in [*results, *held_out]:
             if result != "right":
