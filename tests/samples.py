@@ -10,17 +10,17 @@ import pytest
 from cpu_gate import HEAVY
 from hypothesis import settings
 
-EVERY_TENTH = (
-    pytest.param(10, id="every tenth"),
+EVERY_TWENTIETH = (
+    pytest.param(20, id="every twentieth"),
     pytest.param(1, id="all", marks=pytest.mark.real_tasks),
 )
 """Steps through a file of tasks, for tests that go through all of it."""
 
 
 def sampled(records: Sequence[Any], ids: Sequence[str]) -> list[Any]:
-    """Parameters for a test that takes one record; every tenth is not marked."""
+    """Parameters for a test that takes one record; every twentieth is not marked."""
     return [
-        pytest.param(record, id=name, marks=() if number % 10 == 0 else pytest.mark.real_tasks)
+        pytest.param(record, id=name, marks=() if number % 20 == 0 else pytest.mark.real_tasks)
         for number, (record, name) in enumerate(zip(records, ids, strict=True))
     ]
 

@@ -23,14 +23,11 @@ def proposed(asked: Question) -> tuple[str, Question]:
     lead = _LEAD.match(sentences[-1])
     at = lead.end() if lead and len(words(sentences[-1][lead.end() :])) > 2 else 0
     topic = "".join([*sentences[:-1], sentences[-1][:at]])
-    if not topic:
+    text = sentences[-1][at:]
+    if not topic or not (at or confirms or _PROPOSAL.search(" ".join(words(text)))):
         return "", asked
-    question = take_apart(sentences[-1][at:])
-    if confirms:
-        return topic, replace(question, stems=asked.stems)
-    if at or "proposal" in question.said.found:
-        return topic, question
-    return "", asked
+    question = take_apart(text)
+    return topic, replace(question, stems=asked.stems) if confirms else question
 
 
 def enquires(text: str) -> bool:
@@ -38,7 +35,7 @@ def enquires(text: str) -> bool:
     return _ENQUIRY.search(" ".join(words(text))) is not None
 
 
-_ENQUIRY = any_of(FORMS["enquiry"])
+_ENQUIRY, _PROPOSAL = any_of(FORMS["enquiry"]), any_of(FORMS["proposal"])
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _LEAD = re.compile(
     r"(?:[^?]*?[:,;] |(?:hello|hi|sorry|thanks|thank you)\W+)"

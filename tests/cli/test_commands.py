@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import EVERY_TENTH
+from samples import EVERY_TWENTIETH
 
 from birdenv.cli import _main
 from birdenv.cli.games import _demo
@@ -90,7 +90,7 @@ def test_the_first_help_leads_to_postgres(birdenv: Command) -> None:
         assert part in words, part
 
 
-@pytest.mark.parametrize("step", EVERY_TENTH)
+@pytest.mark.parametrize("step", EVERY_TWENTIETH)
 def test_demo_prints_one_table(
     birdenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import EVERY_TENTH
+from samples import EVERY_TWENTIETH
 
 from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.files import read_records, write_records
@@ -61,7 +61,7 @@ def test_a_interact(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None
     assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("step", EVERY_TENTH)
+@pytest.mark.parametrize("step", EVERY_TWENTIETH)
 def test_data_verify(birdenv: Birdenv, postgres_dsn: str, demo: Path, tmp_path: Path, step: int) -> None:
     """The oracle's run proves the golds and the test cases on the engine that they are for."""
     chosen = read_records(demo / DEMO_C_INTERACT_FILE)[::step]

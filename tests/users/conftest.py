@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from samples import EVERY_TENTH
+from samples import EVERY_TWENTIETH
 
 from birdenv.users import Ambiguity, Brief
 
@@ -64,7 +64,7 @@ def all_real_briefs() -> list[tuple[str, Brief]]:
     return load_briefs()
 
 
-@pytest.fixture(params=EVERY_TENTH)
+@pytest.fixture(params=EVERY_TWENTIETH)
 def real_briefs(
     request: pytest.FixtureRequest, all_real_briefs: list[tuple[str, Brief]]
 ) -> list[tuple[str, Brief]]:
