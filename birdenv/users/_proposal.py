@@ -276,7 +276,7 @@ class _Proposal:
 
 
 _ONLY_JOINS = re.compile(r"(?is)(?:FROM\b(?:(?!\bJOIN\b|\().)*|\s*)\b(?:LEFT|INNER)\b(?:(?!\bWHERE\b|\().)*$")
-_DELETES = re.compile(r"(?is)\s*DELETE FROM \w+\s*;?\s*$")
+_DELETES = re.compile(r"(?i)DELETE FROM \w+$")
 _ABSENT = re.compile(r"\b(?:missing|blank|null|empty|unknown|never|without)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|these|those|it|this|that|such)\b")
 _PLAYS = frozenset(map(stem, "altogether completely leave out keep enter show calculation".split()))
