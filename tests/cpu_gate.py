@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Generator
 from contextlib import suppress
+from statistics import median
 from typing import Any, Final
 
 import pytest
@@ -22,6 +24,12 @@ MOST_SECONDS: Final = 2.0
 
 NOISE: Final = 1.5
 """The same work takes up to so much more processor time while others use the core; the run fails beyond."""
+
+_USUAL: Final = 0.05
+"""The seconds that `_sample` takes on the machines on which the limits were chosen."""
+
+_REPORTS_BETWEEN: Final = 500
+"""A sample is taken after so many reports. Their median says how much slower this machine is."""
 
 _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -48,6 +56,14 @@ def _of_living_children() -> float:
 def _contents(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123
         return file.read()
+
+
+def _sample() -> float:
+    """The processor time of a fixed piece of work."""
+    began, sums = time.process_time(), dict.fromkeys(range(1000), 0)
+    for number in range(300_000):
+        sums[number % 1000] += number * number
+    return time.process_time() - began
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -127,12 +143,15 @@ class _Gate:
         self._shown: int = config.getoption("--slowest-cpu")
         self._seconds: dict[str, float] = {}
         self._heavy: set[str] = set()
+        self._samples: list[float] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if hasattr(report, "cpu"):
             self._seconds[report.nodeid] = report.cpu
             if any(mark in report.keywords for mark in HEAVY):
                 self._heavy.add(report.nodeid)
+            if len(self._seconds) % _REPORTS_BETWEEN == 0:
+                self._samples.append(_sample())
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._over() and session.exitstatus == pytest.ExitCode.OK:
@@ -149,16 +168,18 @@ class _Gate:
             for test, seconds in over:
                 terminalreporter.write_line(f"{seconds:6.2f} s  {test}")
             terminalreporter.write_line(
-                f"A test may use {self._most:g} s, and half as much again for noise. Make these cheaper, or "
-                f"mark them with one of {', '.join(HEAVY)} and leave a sample of them without the mark."
+                f"A test may use {self._most:g} s, half as much again for noise, and more on a slow machine. "
+                f"Make these cheaper, or mark them with one of {', '.join(HEAVY)} and leave a sample of "
+                "them without the mark."
             )
 
     def _slowest(self) -> list[tuple[str, float]]:
         return sorted(self._seconds.items(), key=lambda item: -item[1])
 
     def _over(self) -> list[tuple[str, float]]:
+        slower = max(1.0, median(self._samples or [0.0]) / _USUAL)
         return [
             (test, seconds)
             for test, seconds in self._slowest()
-            if seconds > self._most * NOISE and test not in self._heavy
+            if seconds > self._most * NOISE * slower and test not in self._heavy
         ]

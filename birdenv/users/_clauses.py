@@ -191,6 +191,11 @@ class _Listing:
             *(item.stems for item in self.items), *self.rows
         )
 
+    @property
+    def _is_about_gaps(self) -> bool:
+        """Return whether the question is about rows that lack something."""
+        return bool(self.said & {"missing", "unmatched"})
+
     def of_output(self) -> str:
         """Judge whether columns are shown, and whether they are all."""
         if count := _COLUMNS.search(self.text):
@@ -201,7 +206,7 @@ class _Listing:
             return "No"
         if any(name not in self.rows for name in self.foreign):
             return "No"
-        if not any(named) or self.foreign:
+        if not any(named) or self.foreign or ("all columns" not in self.said and self._is_about_gaps):
             return ""
         own = frozenset[str]().union(*(item.stems for item in self.items))
         figures = len([one for one in _FIGURES.findall(self.text) if stem(one) not in own]) + len(self.rest)
@@ -215,7 +220,7 @@ class _Listing:
 
     def of_group(self) -> str:
         """Judge what there is a row for. Names that follow from a key of the same table need not be named."""
-        if not _GROUPED.search(self.text) or _COMPUTED.search(self.text):
+        if not _GROUPED.search(self.text) or _COMPUTED.search(self.text) or self._is_about_gaps:
             return ""
         keyed = {item.table for item in self.items if item.is_key}
         telling = [one for one in self.items if one.is_key or not one.follows_from(keyed)]
@@ -236,14 +241,21 @@ class _Listing:
         if "sorted by" in self.said and self.foreign:
             return "No"
         if len(sides) == 1:
+            down = "descending" in sides
+            if "alphabetical" in self.text:
+                return "Yes" if any(not item.falls and item.stems & _NAMES for item in self.items) else ""
+            if _TIED.search(self.text):
+                return "Yes" if any(item.falls == down for item in self.items[1:]) else ""
+            extreme = _EXTREME.search(self.text)
+            measured = content_stems(extreme[1]) if extreme else set[str]()
+            if measured and measured.isdisjoint(self.items[0].stems | _MEASURES):
+                return ""  # "most punctual first" may mean the lowest share
             falls = [item.falls for item, one in zip(self.items, named, strict=True) if one]
             if _IN_TURN.search(self.text):
-                return "Yes" if any(item.falls == ("descending" in sides) for item in self.items) else "No"
+                return "Yes" if any(item.falls == down for item in self.items) else "No"
             if "by time" in self.said and not any(item.stems & TIMES for item in self.items):
                 return ""
-            return yes_or_no(("descending" in sides) == (falls or [self.items[0].falls])[0])
-        if "most of it first" in self.said and not sides and self.items[0].falls:
-            return "Yes"  # "riskiest first" may mean the lowest score of safety, so it is never denied
+            return yes_or_no(down == (falls or [self.items[0].falls])[0])
         return "Yes" if any(named) and "sorted by" in self.said else ""
 
 
@@ -255,6 +267,14 @@ _SHOWING = _OF_KEYS | frozenset(
     )
 )
 _NAMES = frozenset(map(stem, "name title label".split()))
+_TIED = re.compile(r"\b(?:ties?|tied|equal\w*|same|identical)\b")
+_EXTREME = re.compile(
+    r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|longest|shortest|top)\b"
+    r"((?: (?!first|on|at|in|to|come|comes|lead|leads|open|opens|head|heads|should|is|be)\w+){0,4})"
+)
+_MEASURES = frozenset(
+    map(stem, "value number figure score amount count average mean total share ratio rate".split())
+)
 _IN_TURN = re.compile(r"\b(?:then|within (?:each|every|an?|the))\b")
 _MORE = re.compile(
     r"\b(?<!nothing )(?:anything|something|else|any other|any further|other columns?|further columns?)\b"

@@ -130,10 +130,13 @@ class _Proposal:
         said = self.claims.said
         if _ONLY_JOINS.match(sql) and self.proposes:
             return of_rows(said, KEPT if "LEFT" in sql.upper() else DROPPED)
+        goes, stays = said & {"out", "hidden", "deleted"}, said & {"stays", "in"}
         if _DELETES.match(sql) and self.proposes:
-            goes, stays = said & {"out", "hidden", "deleted"}, said & {"stays", "in"}
-            return "" if bool(goes) == bool(stays) else yes_or_no(bool(goes))
-        return None
+            is_all = said.isdisjoint(("narrows", "widens", "turned", "missing", "unmatched"))
+            return yes_or_no(bool(goes)) if is_all and bool(goes) != bool(stays) else ""
+        return (
+            "" if goes and self.brief.changes_rows else None
+        )  # out of the table, or of the rows that change
 
     def of_duplicates(self) -> str | None:
         """Judge whether something that occurs several times counts once."""
@@ -262,6 +265,8 @@ class _Proposal:
         is_whole = len(named) == len(listed) or ("only those" in claims.said and not named)
         is_all = self.rest <= self.own | self.term | self.subjects | _OTHERS
         may_list = not facts.ranges and not facts.joins and all(listed)
+        if "only" in claims.said and not all(listed):
+            return ""  # "only paid ones?" where all but open ones count
         if "only" in claims.said and may_list:
             if keeps is False or not all(named):
                 return ""  # "not only paid ones?", "just collected, no pending ones?"

@@ -130,7 +130,7 @@ class RulePlayer:
         self._answered += 1
         most = 1 if temper.name in ("literal", "busy") else ANSWERED
         parts = conversation.understand(message, most)
-        answers = [self._answer(conversation, part) for part in parts[:most]]
+        answers = [self._answer(conversation, part) for part in parts[:most] if part.choice is not None]
         return in_one_message(answers, len(parts))
 
     def _answer(self, conversation: Conversation, part: Part) -> Answer:

@@ -30,14 +30,17 @@ def of_rows(said: Set[str], answer: str) -> str:
         said: the groups of phrases in the question.
         answer: the answer, such as `NO_RESTRICTION`.
     """
+    if "turned" in said and answer in (NO_RESTRICTION, ALL_ROWS):
+        return ""  # "all but the last?"
     out = not said.isdisjoint(("out", "hidden"))
     shown = not said.isdisjoint(("in", "shown"))
     if answer in (KEPT, DROPPED):
-        is_about_them = said & {"missing", "unmatched"} and "not out" not in said and (out or shown)
+        is_about_them = said & {"missing", "unmatched"} and (out or shown)
+        is_about_them = is_about_them and said.isdisjoint(("only", "not out", "reversed"))
         return yes_or_no(out == (answer == DROPPED)) if is_about_them else ""
     if answer not in (NO_RESTRICTION, ALL_ROWS) or "use" in said:
         return ""
-    if "lifts" in said and said & {"narrows", "keeps"}:
+    if "lifts" in said and "only" not in said and said & {"narrows", "keeps"}:
         return "Yes"  # "does the minimum no longer hold?"
     if {"narrows", "keeps"} <= said:
         return "No"  # "is the minimum still in force?"

@@ -70,7 +70,7 @@ def _leaves_others(brief: Brief) -> bool:
     return brief.changes_rows and not any(_OTHERWISE.search(sql) for sql in brief.gold)
 
 
-_OTHERWISE = re.compile(r"(?i)\bSET\b.*\bELSE\b")
+_OTHERWISE = re.compile(r"(?is)\bSET\b.*\bELSE\b")
 
 
 def _has_condition(choice: Choice, brief: Brief) -> bool:

@@ -102,7 +102,7 @@ def test_a_yes_or_no_is_true(chosen: str) -> None:
     folder = SHARED / "mini_interact"
     briefs = load_briefs(folder if folder.exists() and not chosen else None)
     found = measure_verdicts({task: brief for task, brief in briefs.items() if chosen in task})
-    assert found[True] > 0.35 * sum(found.values())
+    assert found[True] > 0.3 * sum(found.values())
     assert found[False] <= 0.035 * found[True]
 
 
