@@ -31,7 +31,7 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     """Return "Yes", "No" or a short statement such as "They are left out"; empty if nothing decides it.
 
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
-    distinctive words in the question, and an empty string otherwise.
+    distinctive words in the question. Other answers that no SQL gives are judged by `of_rows`.
     """
     topic, asked = proposed(asked)
     _, colon, rest = asked.text.rpartition(": ")
@@ -113,7 +113,7 @@ class _Proposal:
         self.subjects = index_of(brief).subjects
         self.claims = claims_of(asked.text, months=_MONTH in self.own)
         if topic and _PRONOUN.search(asked.text):
-            names_something = self.rest - self.subjects - self.term - PART_STEMS - _PLAYS
+            names_something = self.rest - self.subjects - self.term - PART_STEMS - _HANDLING
             if not names_something and not self.claims.amounts:
                 self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
             elif "missing" in says(topic):
@@ -134,9 +134,8 @@ class _Proposal:
         if _DELETES.match(sql) and self.proposes:
             is_all = said.isdisjoint(("narrows", "widens", "turned", "missing", "unmatched"))
             return yes_or_no(bool(goes)) if is_all and bool(goes) != bool(stays) else ""
-        return (
-            "" if goes and self.brief.changes_rows else None
-        )  # out of the table, or of the rows that change
+        is_open = goes and self.brief.changes_rows  # out of the table, or out of the rows that change
+        return "" if is_open else None
 
     def of_duplicates(self) -> str | None:
         """Judge whether something that occurs several times counts once."""
@@ -284,7 +283,9 @@ _ONLY_JOINS = re.compile(r"(?is)(?:FROM\b(?:(?!\bJOIN\b|\().)*|\s*)\b(?:LEFT|INN
 _DELETES = re.compile(r"(?i)DELETE FROM \w+$")
 _ABSENT = re.compile(r"\b(?:missing|blank|null|empty|unknown|never|without)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|these|those|it|this|that|such)\b")
-_PLAYS = frozenset(map(stem, "altogether completely leave out keep enter show calculation".split()))
+_HANDLING = frozenset(map(stem, "altogether completely leave out keep enter show calculation".split()))
+"""Words for what to do with something, which do not say with what: "shall I leave them out altogether?"."""
+
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}

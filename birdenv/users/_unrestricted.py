@@ -12,6 +12,7 @@ from birdenv.users._claims import says
 from birdenv.users.understanding._left_open import ALL_ROWS, DROPPED, KEPT, NO_RESTRICTION
 
 _DECIDES = frozenset({"in", "out", "shown", "hidden", "narrows", "widens"})
+"""Groups of phrases that say what to do with rows."""
 
 
 def offers_a_choice(text: str) -> bool:
