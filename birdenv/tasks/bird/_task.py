@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
+from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.tasks.sql._records import Filled, in_dialect, parsed
 
@@ -135,9 +136,11 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
         dialect: the dialect to read from records that have SQL for several dialects.
 
     Raises:
-        InputError: the file cannot be read, or a field of a record is missing or has an invalid value.
+        InputError: the file cannot be read, a field of a record is missing or has an invalid value, or two
+            tasks have the same `instance_id`.
     """
     seen: Counter[str] = Counter()
+    places: dict[str, int] = {}
     tasks = []
     for index, raw in enumerate(read_records(path)):
         named = raw.get("question_id")
@@ -156,5 +159,10 @@ def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
             difficulty=record.difficulty,
             candidates=tuple(record.candidates),
         )
+        first = places.setdefault(public.instance_id, index)
+        if first != index:
+            raise InputError(
+                f"{where}: record {first + 1} has the same id {public.instance_id!r}; change one"
+            )
         tasks.append(BirdTask(public, PrivateBirdTask(tuple(record.SQL))))
     return tasks

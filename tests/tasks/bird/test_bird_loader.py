@@ -88,6 +88,10 @@ def row(**changes: object) -> str:
             f"[{row(extra=7)[:-2]}{'[' * 150}{']' * 150}}}]",
             "record 1: the field 'extra' is nested too deeply",
         ),
+        (
+            "\n".join(row(question_id=name) for name in (1, 1, "1#2")),
+            r"record 3 \(question_id 1#2\): record 2 has the same id '1#2'",
+        ),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "git lfs pull"),
         ("\ufffe\x00", "not JSON"),
     ],
