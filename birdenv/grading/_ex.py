@@ -206,7 +206,7 @@ class LocalExGrader:
             submitted = statements.prediction(scope, db_id, prediction, usable)
         best, comparison = _best(usable, pred)
         gold = usable[best]
-        reason, status, error = _judge(comparison, pred, failed)
+        reason, status, error = _judge(comparison, pred)
         result = pred if isinstance(pred, QueryResult) else None
         verdict = ExVerdict(
             ex=comparison.equal,
@@ -302,13 +302,9 @@ def _best(usable: Sequence[GoldRows], pred: Result) -> tuple[int, RowsComparison
     return 0, comparison
 
 
-def _judge(
-    comparison: RowsComparison, pred: Result, failed: Sequence[QueryError]
-) -> tuple[str, ExStatus, QueryError | None]:
+def _judge(comparison: RowsComparison, pred: Result) -> tuple[str, ExStatus, QueryError | None]:
     if comparison.equal:
         return "", "passed", None
-    if failed:
-        return f"a gold query failed: {failed[0].line}", "gold_error", failed[0]
     if isinstance(pred, QueryError):
         status: ExStatus = "sql_timeout" if pred.kind == "timeout" else "sql_error"
         return f"the query failed: {pred.line}", status, pred

@@ -105,7 +105,7 @@ def test_a_gold_that_fails(grader: ExGrader) -> None:
 def test_a_failed_gold_beside_a_good_one(grader: ExGrader) -> None:
     golds = ["SELECT nam FROM item", NAMES]
     assert grader.grade("shop", golds, NAMES).matched_gold == 1
-    assert grader.grade("shop", golds, "SELECT 1").status == "gold_error"
+    assert grader.grade("shop", golds, "SELECT 1").status == "wrong_result"
 
 
 def test_a_gold_beyond_the_row_limit_grades_nothing(source: Any) -> None:

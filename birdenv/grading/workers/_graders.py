@@ -52,7 +52,7 @@ class ExGrader:
         """Grade a prediction, which passes if it returns the same rows as any of the gold queries.
 
         A prediction of None means that nothing was submitted, which fails. A gold that fails to run matches
-        nothing; if no other gold matches, the status is `gold_error`. If values are nested too deeply to be
+        nothing; if all golds fail, the status is `gold_error`. If values are nested too deeply to be
         compared, the prediction fails.
 
         Raises:
