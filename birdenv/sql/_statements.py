@@ -223,8 +223,10 @@ def one_line(sql: str, dialect: str) -> str:
     """Return a query on a single line, for files with one query per line.
 
     Each line break between tokens becomes a space, and so does each comment that would hide the rest of the
-    line. Line breaks inside quotes also become spaces, which changes the query.
+    line. Line breaks inside quotes also become spaces, which changes the query. Byte order marks at the start
+    and carriage returns at the end are removed, because readers of such files remove them.
     """
+    sql = sql.lstrip("\ufeff").rstrip("\r")
     if "\n" not in sql:
         return sql
     try:

@@ -56,6 +56,7 @@ def test_semicolons_in_dollar_quotes_end_nothing() -> None:
         ("SELECT 'a\u2028b\f\v\0'", "SELECT 'a\u2028b\f\v\0'"),
         ("SELECT 'a\nb'", "SELECT 'a b'"),
         ("it's\nprose", "it's prose"),
+        ("\ufeffSELECT 1\r\r", "SELECT 1"),
     ],
 )
 def test_one_line(sql: str, expected: str) -> None:

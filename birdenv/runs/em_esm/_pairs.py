@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from birdenv.errors import InputError
@@ -83,6 +82,7 @@ _GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
 _NAMES = ("db_id", "instance_id", "difficulty")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _LFS = b"version https://git-lfs"
+_SHOWN = 40  # characters before the first difference of two texts, and from there on
 UNANSWERED: Final = "None"
 """The exported text for a missing answer, as in the reference."""
 
@@ -208,15 +208,17 @@ def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
             elif line in (sql, *(one_line(sql, dialect) for dialect in ("sqlite", "postgres"))):
                 continue
             else:
-                what = f"the first difference is pair {number}: {_start(sql)} and {_start(line)}"
+                what = f"the first difference is pair {number}: {_parts(one_line(sql, 'sqlite'), line)}"
             raise InputError(
                 f"{folder}: {_PAIRS} and {name} disagree, {what}; choose one with --source pairs or "
                 "--source lines"
             )
 
 
-def _start(sql: str) -> str:
-    return repr(shorten(sql, 80)) if sql.strip() else "nothing"
+def _parts(sql: str, line: str) -> str:
+    place = next(place for place, (a, b) in enumerate(zip_longest(sql, line)) if a != b)
+    shown = slice(max(place - _SHOWN, 0), place + _SHOWN)
+    return f"{sql[shown]!r} and {line[shown]!r}"
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:

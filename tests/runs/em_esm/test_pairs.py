@@ -98,11 +98,12 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     multi = ["SELECT 'a\nb' -- c\n, 1", "SELECT 1,\n 2"]
-    pairs = [ScoredPair(i, sql, sql, "shop", f"q{i}") for i, sql in enumerate([*ODD, *multi])]
+    written = ["\ufeffSELECT 0\r", *ODD, *multi]
+    pairs = [ScoredPair(i, sql, sql, "shop", f"q{i}") for i, sql in enumerate(written)]
     write_pairs(tmp_path, pairs, "sqlite")
     assert read_pairs(tmp_path) == pairs
     (tmp_path / "pairs.jsonl").unlink()
-    assert [pred for _, pred in read(tmp_path)] == [*ODD, "SELECT 'a b' , 1", "SELECT 1, 2"]
+    assert [pred for _, pred in read(tmp_path)] == ["SELECT 0", *ODD, "SELECT 'a b' , 1", "SELECT 1, 2"]
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,9 @@ def test_files_that_disagree_name_the_first_difference(tmp_path: Path, file: str
     assert read_pairs(tmp_path, source="pairs") == pairs
     by_line = read_pairs(tmp_path, source="lines")
     assert (by_line[1].pred if file == "preds.txt" else by_line[1].gold) == "SELECT 9"
+    (tmp_path / file).write_text(f"SELECT 0{' ' * 90}\n")
+    with pytest.raises(InputError, match=r"pair 0: 'SELECT 0' and 'SELECT 0 +'"):
+        read_pairs(tmp_path)
     (tmp_path / file).write_text("SELECT 0\n")
     with pytest.raises(InputError, match="only one of them has pair 1"):
         read_pairs(tmp_path)
