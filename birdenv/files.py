@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,18 @@ def check_regular(path: Path) -> None:
             return
     what = "a directory" if is_directory(path) else "a pipe, a socket or a device"
     raise InputError(f"{path} is {what}, not a file")
+
+
+def check_own(top: Path) -> None:
+    """Raise `InputError` if a path is, or as a folder contains, a link or a special file, such as a pipe."""
+    inside = (Path(place) / name for place, *names in os.walk(top) for name in chain(*names))
+    for path in chain([top], inside):
+        if path.is_symlink():
+            raise InputError(
+                f"{path} is a link, but commands write to a run's files: copy the folder with cp -rL"
+            )
+        if not path.is_dir():
+            check_regular(path)
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:

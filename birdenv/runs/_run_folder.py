@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import (
-    check_regular,
+    check_own,
     exists,
     file_errors,
     is_directory,
@@ -74,14 +73,8 @@ def run_folder(path: Path, *, started: bool = True) -> Path:
 
 def _own_files_only(folder: Path) -> Path:
     """Return the folder, or raise an `InputError` if it contains links or special files, such as pipes."""
-    for place, folders, files in os.walk(folder):
-        for path in (Path(place) / name for name in (*folders, *files)):
-            if path.is_symlink():
-                raise InputError(
-                    f"{path} is a link, but commands write to a run's files: copy the folder with cp -rL"
-                )
-            if not path.is_dir():
-                check_regular(path)
+    for path in folder.glob("*"):
+        check_own(path)
     return folder
 
 

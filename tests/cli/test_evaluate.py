@@ -160,6 +160,19 @@ def test_figures_of_a_third_metric_in_older_files_are_shown(birdenv: Command, ru
     assert ran.code == 0 and "- idx=0 em=False esm=False etm=True\n" in ran.out
 
 
+@pytest.mark.parametrize("name", ["eval", "eval/details.jsonl", "eval/canon/gold.txt"])
+def test_nothing_is_written_through_links(birdenv: Command, run_dir: Path, tmp_path: Path, name: str) -> None:
+    run = tmp_path / "runs" / "run-1"
+    run.mkdir(parents=True)
+    (run / "config.json").write_text("{}")
+    for folder, given in ((run_dir, run_dir), (run, run), (run, run.parent)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(tmp_path / "mine")
+        refused(birdenv("evaluate", given, "--no-esm"), f"{folder / name} is a link")
+        assert not (tmp_path / "mine").exists()
+
+
 def test_without_esm_no_database_is_needed(birdenv: Command, run_dir: Path) -> None:
     ran = birdenv("evaluate", "--run-dir", run_dir, "--no-esm")
     assert ran.code == 0, ran

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
-from birdenv.files import check_writable, exists, lines_of, parse_json, write_records, write_text
+from birdenv.files import check_own, check_writable, exists, lines_of, parse_json, write_records, write_text
 from birdenv.grading import GRADER_VERSION, PairGrader, is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.runs._run_folder import RunDirectory
@@ -151,9 +151,11 @@ def evaluate_pairs(
         parallel: the number of pairs to grade at the same time.
 
     Raises:
-        InputError: the files cannot be written. This is checked before anything is graded.
+        InputError: the files cannot be written, or `eval` is a link or contains links or special files. This
+            is checked before anything is graded.
     """
     out = folder / "eval"
+    check_own(out)
     check_writable(out / "details.jsonl")
 
     def judge(pair: ScoredPair) -> PairVerdict:

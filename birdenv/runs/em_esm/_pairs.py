@@ -82,7 +82,6 @@ _GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
 _NAMES = ("db_id", "instance_id", "difficulty")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _LFS = b"version https://git-lfs"
-_SHOWN = 40  # characters before the first difference of two texts, and from there on
 UNANSWERED: Final = "None"
 """The exported text for a missing answer, as in the reference."""
 
@@ -123,13 +122,18 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the path itself or, if it has no pair files, the BIRD run or newest pair folder inside it."""
+    """Return the path itself or, if it has no pair files, the BIRD run or newest pair folder inside it.
+
+    Raises `InputError` if there is neither.
+    """
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
         return run_folder(path)
-    except InputError:
-        return next(filter(holds_pairs, _candidates(path)), path)
+    except InputError as error:
+        if found := next(filter(holds_pairs, _candidates(path)), None):
+            return found
+        raise InputError(f"{error}. It also lacks pairs ({_PAIRS}, or {_GOLD} and {_PREDS})") from None
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
@@ -217,7 +221,7 @@ def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
 
 def _parts(sql: str, line: str) -> str:
     place = next(place for place, (a, b) in enumerate(zip_longest(sql, line)) if a != b)
-    shown = slice(max(place - _SHOWN, 0), place + _SHOWN)
+    shown = slice(max(place - 40, 0), place + 40)
     return f"{sql[shown]!r} and {line[shown]!r}"
 
 
