@@ -84,7 +84,7 @@ def _probe(sql: str, dialect: str, columns: Sequence[str]) -> _Probe | None:
         return None
     places: list[int] = []
     added: list[Any] = []
-    for key in [ordered.this for ordered in order.expressions] if order else []:
+    for key in [ordered.this.unnest() for ordered in order.expressions] if order else []:
         is_qualified = isinstance(key, exp.Column) and key.table
         place = None if is_qualified else output_column(key, (), columns)
         places.append(len(columns) + len(added) if place is None else place)

@@ -13,6 +13,7 @@ import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.databases import QueryResult, Row
@@ -154,8 +155,9 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
 
     Multisets are compared as by `compare_multiset`. Rows with equal sort keys can be in any order. The flag
     `order_only` means that only the order differs. The flag `order_unchecked` means that the order differs
-    but may be due to ties, which cannot be detected because some sort keys are not in the output; the rows
-    are then compared only as multisets. `dialect` is `sqlite` or `postgres`.
+    but may be due to ties, which cannot be detected because some sort keys are not in the output, or because
+    a collation may ignore the case or trailing spaces by which their texts differ; the rows are then compared
+    only as multisets. `dialect` is `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -166,10 +168,14 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     keys = sort_keys(gold_sql, dialect, gold.columns)
     if keys is None:
         return comparison
+    unchecked = RowsComparison(True, "", (*comparison.flags, "order_unchecked"))
     if not keys.is_complete:
-        return RowsComparison(True, "", (*comparison.flags, "order_unchecked"))
-    for start, end in _ties(expected, keys.places):
+        return unchecked
+    values = [tuple(row[key] for key in keys.places) for row in expected]
+    for start, end in _ties(values):
         if not _agree(expected[start:end], returned[start:end]):
+            if all(_agree(expected[i:j], returned[i:j]) for i, j in _ties(list(map(_folded, values)))):
+                return unchecked
             place = next(i for i in range(start, end) if expected[i] != returned[i])
             reason = (
                 f"the rows are in a different order: row {place + 1} should be {show(expected[place])}, "
@@ -179,14 +185,18 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     return comparison
 
 
-def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _ties(values: Sequence[CanonicalRow]) -> Iterator[tuple[int, int]]:
     """Yield runs of rows with equal sort keys (within the tolerance) as (start, end)."""
     start = 0
-    values = [tuple(row[key] for key in keys) for row in rows]
-    for place in range(1, len(rows) + 1):
-        if place == len(rows) or not _agree([values[place - 1]], [values[place]]):
+    for place in range(1, len(values) + 1):
+        if place == len(values) or not _agree([values[place - 1]], [values[place]]):
             yield start, place
             start = place
+
+
+def _folded(row: CanonicalRow) -> CanonicalRow:
+    """Return the row without what the collations NOCASE and RTRIM ignore."""
+    return tuple(cell.lower().rstrip(" ") if isinstance(cell, str) else cell for cell in row)
 
 
 def _agree(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> bool:
@@ -229,9 +239,10 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     while isinstance(leftmost, (exp.SetOperation, exp.Subquery)):
         leftmost = leftmost.this
     outputs = leftmost.expressions if isinstance(leftmost, exp.Select) else []
-    if len(outputs) != len(columns) or any(output.is_star for output in outputs):
-        outputs = []
-    places = [output_column(ordered.this, outputs, columns) for ordered in order.expressions]
+    known = list(takewhile(lambda output: not output.is_star, outputs))
+    if len(known) == len(outputs) != len(columns):
+        known = []
+    places = [output_column(ordered.this.unnest(), known, columns) for ordered in order.expressions]
     return SortKeys([place for place in places if place is not None], None not in places)
 
 
@@ -248,11 +259,14 @@ def query_tree(sql: str, dialect: str) -> Any:
     except (SqlglotError, RecursionError):
         return None
     tree = trees[0] if len(trees) == 1 else None
-    return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
+    return tree if isinstance(tree, (exp.Query, exp.Values)) else None
 
 
 def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Return the position of the output column that a sort key refers to, or None if there is none."""
+    """Return the position of the output column that a sort key refers to, or None if there is none.
+
+    `outputs` are the expressions of the first columns, up to any `*`.
+    """
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:
@@ -263,13 +277,13 @@ def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> i
         return named
     wanted = _lowered(key)
     for place, output in enumerate(outputs):
-        inner = output.unalias()
+        inner = output.unalias().unnest()
         if _lowered(inner) == wanted:
             return place
         same_name = is_name and isinstance(inner, exp.Column) and inner.name.lower() == key.name.lower()
         if same_name and not (inner.table and key.table):
             return place
-    if is_name and not outputs:  # SELECT *: use the names in the result
+    if is_name and len(outputs) < len(columns):  # SELECT *: use the names in the result
         return _named(key.name, columns)
     return None
 

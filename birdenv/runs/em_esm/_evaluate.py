@@ -258,8 +258,8 @@ def _text(summary: Mapping[str, Any], asked: Mapping[str, bool]) -> str:
     if unchecked := summary["order_unchecked"]:
         lines += [
             "",
-            f"{unchecked} passed with rows in a different order, because a sort key is not in the output "
-            "(order_unchecked)",
+            f"{unchecked} passed with rows in a different order, because the gold's sort keys do not show "
+            "which rows are tied (order_unchecked)",
         ]
     lines += ["", *(f"{metric.upper()}: {METRIC_WORDS[metric]}." for metric in METRICS if asked[metric])]
     return "\n".join(lines) + "\n"

@@ -49,6 +49,12 @@ def result(rows: list[Any], columns: str = "name n") -> QueryResult:
         ("SELECT T1.name, T1.n FROM t AS T1, u AS T2 ORDER BY T2.n", SWAPPED, True, ("order_unchecked",)),
         ("SELECT name, n FROM t ORDER BY name COLLATE NOCASE", SWAPPED, True, ("order_unchecked",)),
         ("SELECT name, n FROM t ORDER BY 7", SWAPPED, True, ("order_unchecked",)),
+        # Keys in parentheses or beside a star.
+        ("SELECT name, n FROM t ORDER BY ((n))", SWAPPED, False, ("order_only",)),
+        ("SELECT name, (n) FROM t ORDER BY T.n", SWAPPED, False, ("order_only",)),
+        ("SELECT name, * FROM t ORDER BY t.name", SWAPPED, False, ("order_only",)),
+        ("SELECT name, * FROM t ORDER BY n", SWAPPED, False, ("order_only",)),
+        ("VALUES ('a', 1), ('b', 1), ('c', 2)", SWAPPED, True, ()),
         # What sqlglot cannot parse.
         ("SELECT name, n FROM t WHERE )( ORDER BY 2 DESC LIMIT 3", SWAPPED, True, ("order_unchecked",)),
         ("SELECT name, n FROM t WHERE )( GROUP BY n", SWAPPED, True, ("order_unchecked",)),
@@ -79,6 +85,19 @@ def test_numbers_that_agree_within_the_tolerance_are_tied() -> None:
 def test_two_columns_of_one_name_are_no_key() -> None:
     gold, pred = result([(1, 2), (2, 1)], "n n"), result([(2, 1), (1, 2)], "n n")
     assert "order_unchecked" in compare_ordered(gold, pred, "SELECT * FROM t, u ORDER BY n", "sqlite").flags
+
+
+@pytest.mark.parametrize("texts", [("pen", "Pen", "PEN"), ("a", "a ", "a  ")])
+def test_texts_that_a_collation_may_tie(texts: tuple[str, ...]) -> None:
+    gold, sql = result([*zip(texts, range(3), strict=True), ("z", 3)]), "SELECT name, n FROM t ORDER BY name"
+    for order, flag in (((0, 2, 1, 3), "order_unchecked"), ((0, 3, 1, 2), "order_only")):
+        comparison = compare_ordered(gold, result([gold.rows[i] for i in order]), sql, "sqlite")
+        assert comparison.flags == (flag,)
+
+
+def test_two_columns_of_one_name_are_a_key_if_the_first_comes_before_the_star() -> None:
+    gold, pred = result([(1, 1), (2, 2)], "n n"), result([(2, 2), (1, 1)], "n n")
+    assert "order_only" in compare_ordered(gold, pred, "SELECT n, * FROM t ORDER BY n", "sqlite").flags
 
 
 def test_many_rows_take_little_time() -> None:
