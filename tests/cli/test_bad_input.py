@@ -308,9 +308,13 @@ def test_places_without_permission(birdenv: Command, guest: Path) -> None:
     open_.mkdir()
     (closed / "file").write_text("{}")
     closed.chmod(0)
+    (guest / "open" / "open.sqlite").touch()
+    tasks = [{"db_id": name, "question": "Why?", "SQL": "SELECT 1"} for name in ("closed", "open")]
+    (guest / "tasks.json").write_text(json.dumps(tasks))
     for arguments in (
         ["bird", closed / "file", open_],
         ["bird", guest / "pairs.jsonl", closed / "library"],
+        ["bird", guest / "tasks.json", guest],
         ["bird", "--resume", closed / "file"],
         ["c-interact", closed],
         ["c-interact", closed / "library"],

@@ -70,13 +70,13 @@ class SqliteSource:
     def names(self) -> list[str]:
         """Return the sorted ids of the databases.
 
-        `X` is an id if the directory contains a file `X/X.sqlite`. Raises `InputError` if the directory
-        cannot be read.
+        `X` is an id if the directory contains a file `X/X.sqlite`, or a folder `X` without permission to look
+        for it. Raises `InputError` if the directory cannot be read.
         """
         with file_errors(self.root):
             entries = [entry.name for entry in self.root.iterdir()]
         named = filter(is_database_name, entries)
-        return sorted(name for name in named if os.path.lexists(self._path(name)))
+        return sorted(name for name in named if _may_exist(self._path(name)))
 
     def path(self, db_id: str) -> Path:
         """Check the file of a database, and return its path.
@@ -180,6 +180,16 @@ class SqliteSource:
         held = ", ".join(names[:_NAMES_SHOWN]) or "no database"
         more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
         return f"there is no database {db_id!r} in {self.root}, which contains {held}{more}"
+
+
+def _may_exist(path: Path) -> bool:
+    try:
+        path.lstat()
+    except PermissionError:
+        return True  # reading it raises an error that says so
+    except OSError:
+        return False
+    return True
 
 
 def is_database_name(name: object) -> TypeGuard[str]:
