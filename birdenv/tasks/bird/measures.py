@@ -297,14 +297,14 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
             "the agent. Such tasks are left out of every rate, but count as failed in the official table: "
             f"{names}"
         )
-    return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)
+    return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(rated)} if rated else {}, block)
 
 
-def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
+def _by_difficulty(rated: Sequence[Record]) -> str:
     return ", ".join(
-        f"{name} {table['ex'][name]:.1f} % of {count}"
-        for name, count in table["count"].items()
-        if name != "total" and count
+        f"{name} {100 * of['accuracy']:.1f} % of {of['total']}"
+        for name, of in _reference(rated)[0]["by_difficulty"].items()
+        if of["total"]
     )
 
 

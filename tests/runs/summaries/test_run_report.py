@@ -291,6 +291,14 @@ def test_the_plot(tmp_path: Path) -> None:
     assert plot(empty).startswith(b"\x89PNG")
 
 
+def test_ex_by_difficulty_has_all_tasks(tmp_path: Path) -> None:
+    kinds = ["unknown", "moderate", "unknown", "easy"]
+    records = [bird_record(str(i), i > 0, difficulty=kind) for i, kind in enumerate(kinds)]
+    shown = report(read_run(write_run(tmp_path / "run", records, game="bird"))).details.screen
+    expected = "moderate 100.0 % of 1, easy 100.0 % of 1, unknown 50.0 % of 2"
+    assert shown == {"EX by difficulty": expected}
+
+
 def test_bird_has_the_names_of_the_reference_harness(demo: Path, tmp_path: Path) -> None:
     records = [bird_record(str(i), 0 < i < 4) for i in range(5)]
     records[1]["result"]["ex_bird"], records[4]["result"]["ex_bird"] = 0, 1
