@@ -20,7 +20,7 @@ from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_ro
 from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
 from birdenv.grading.compare._tolerance import are_plain
 
-GRADER_VERSION: Final = "5"
+GRADER_VERSION: Final = "6"
 """The version of the grading rules. It increases with every change that can affect a score."""
 
 ExStatus: TypeAlias = Literal[
