@@ -171,7 +171,7 @@ class Dialogue:
             fault, reply = "illegal", Reply(NOT_NOW, refused=True)
         elif (declared := side.by_name.get(action)) is None:
             if action == QUIT:
-                reply = rules.leave(seat)
+                reply, data = rules.leave(seat), None  # its data has passed no filter
             else:
                 fault, reply = "unknown", rules.refuse(seat, move, "unknown")
         else:

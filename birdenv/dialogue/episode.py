@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from birdenv.dialogue._one_move import OneMove
 from birdenv.dialogue.chat import MALFORMED, MessageLog, as_chat_message, read_tool_call, tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
-from birdenv.dialogue.move import Move, Step, View, as_move
-from birdenv.dialogue.players import Player, SeatError, Watched, advance, close_players
-from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, record_episode
+from birdenv.dialogue.move import Move, Step, View
+from birdenv.dialogue.players import SILENT_ROUNDS, Player, SeatError, Watched, advance, close_players
+from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, left_alone, record_episode
 from birdenv.dialogue.usage import Usage, usage_of
 from birdenv.errors import InfrastructureError, InputError
 
@@ -66,9 +66,11 @@ class Episode:
             for each, player in enumerate(players)
             if player is not None and inspect.iscoroutinefunction(player.move)
         ]
-        self._inside: list[Player | None] = [  # `_awaited` asks the asynchronous players
-            None if player is None or each in self._async else Watched(player, each)
-            for each, player in enumerate(players)
+        self._watched = [
+            None if player is None else Watched(player, each) for each, player in enumerate(players)
+        ]
+        self._inside = [  # `_awaited` asks the asynchronous players
+            None if each in self._async else player for each, player in enumerate(self._watched)
         ]
         view = dialogue.view(seat)
         self.instruction = view.instruction
@@ -268,20 +270,20 @@ class Episode:
         while self._asked in self._async:
             seat = self._asked
             assert seat is not None
-            player = self._players[seat]
+            player = self._watched[seat]
             assert player is not None
+            must_move = self._seat not in self._dialogue.open
             try:
-                made = await player.move(self._dialogue.view(seat))  # type: ignore[misc]
-                move = as_move(made)
-            except Exception as error:
+                for _ in range(SILENT_ROUNDS if must_move else 1):  # as in `advance`
+                    if (move := await player.move_later(self._dialogue.view(seat))) is not None:
+                        break
+            except (InfrastructureError, SeatError) as error:
                 self._asked = None
-                fault = error if isinstance(error, InfrastructureError) else SeatError(seat, error)
-                self._broken = end_by_fault(self._dialogue, fault)
+                self._broken = end_by_fault(self._dialogue, error)
             else:
                 self._asked = None
-                if move is None:
-                    break
-                await thread(self._apply, seat, move)
+                if move or must_move:
+                    await thread(self._apply, seat, move)
             step = self._result(malformed=step.malformed)
             earned += step.reward
         return step._replace(reward=round(earned, _DIGITS))
@@ -310,10 +312,15 @@ class Episode:
         self._apply(self._seat, move)
         return self._result(malformed=malformed)
 
-    def _apply(self, seat: int, move: Move) -> None:
+    def _apply(self, seat: int, move: Move | None) -> None:
+        """Play a move and let the other players answer, or end the dialogue if the move is None."""
         try:
-            self._dialogue.apply(seat, move)
+            if move is None:
+                self._dialogue.stop("silence")
+            else:
+                self._dialogue.apply(seat, move)
             self._asked = advance(self._dialogue, self._inside, self._seat)
+            self._broken = left_alone(self._dialogue, self._watched, self._seat)
         except (InfrastructureError, SeatError) as error:
             self._broken = end_by_fault(self._dialogue, error)
 

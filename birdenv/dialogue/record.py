@@ -17,7 +17,7 @@ from birdenv.dialogue.dialogue import Dialogue, spoken
 from birdenv.dialogue.games import Game, TaskList
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.move import HOUSE, Event
-from birdenv.dialogue.players import Player, SeatError
+from birdenv.dialogue.players import Player, SeatError, Watched
 from birdenv.dialogue.usage import Usage
 from birdenv.errors import InfrastructureError, describe_error
 
@@ -122,6 +122,17 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
         found = Failure(INFRA_ERROR, str(error))
     dialogue.stop(found.status)
     return found
+
+
+def left_alone(dialogue: Dialogue, players: Sequence[Watched | None], agent: int) -> Failure | None:
+    """Return the failure of a seat other than the agent's that can only answer and has stopped answering."""
+    if dialogue.status not in ("silence", "left"):
+        return None
+    for place, (seat, player) in enumerate(zip(dialogue.rules.seats, players, strict=True)):
+        only_answers = place != agent and len(seat.actions) == 1
+        if only_answers and player is not None and player.left:
+            return Failure(PARTNER_ERROR, f"the player of the seat {seat.name} {player.left}", place)
+    return None
 
 
 def fault_words(failure: Failure) -> str:

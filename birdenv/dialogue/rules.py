@@ -105,7 +105,7 @@ class Rules(ABC):
     def leave(self, seat: int) -> Reply:
         """Play the move `quit`: the seat leaves the episode for good."""
         self.stop("left")
-        return Reply("You left.")
+        return Reply(f"The player of the seat {self.seats[seat].name} left.")
 
     def stop(self, status: str) -> None:
         """End the episode for a reason that is not part of the rules. The reason becomes its status."""

@@ -13,7 +13,7 @@ from gymnasium.utils import EzPickle
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
 from birdenv.dialogue.players import SeatError, Watched, advance, close_players
-from birdenv.dialogue.record import Failure, end_by_fault, fault_words
+from birdenv.dialogue.record import Failure, end_by_fault, fault_words, left_alone
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
@@ -144,8 +144,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         An action is refused if it is not legal now, or if its text is too long or empty. The protocol decides
         what a refused action costs, and `info["refused"]` gives the reason. An infrastructure failure
-        (`infra_error`) or a failure of another seat's player (`partner error`) truncates the episode and sets
-        `info["void"]`; exclude these episodes from training.
+        (`infra_error`) or a failure of another seat's player (`partner error`), such as a user who leaves,
+        truncates the episode and sets `info["void"]`; exclude these episodes from training.
 
         Raises:
             InvalidAction: the action is not in the action space: a wrong type, a missing key, or a kind out
@@ -181,7 +181,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
         )
         self._players = players
-        self._watched = [player and Watched(player, seat) for seat, player in enumerate(players)]
+        self._watched = [
+            None if player is None else Watched(player, seat) for seat, player in enumerate(players)
+        ]
         return dialogue
 
     def _play(self, action: Any) -> tuple[View, float, bool, bool, dict[str, Any]]:
@@ -204,6 +206,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
                 refused = dialogue.refused
             if self._has_others:
                 advance(dialogue, self._watched, index)
+                fault = left_alone(dialogue, self._watched, index)
         except (InfrastructureError, SeatError) as error:
             fault = end_by_fault(dialogue, error)
         view = dialogue.view(index)

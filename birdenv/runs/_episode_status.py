@@ -10,7 +10,7 @@ from typing import Final
 from birdenv.dialogue import Dialogue, Game, Player, Usage, play
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError, Watched
-from birdenv.dialogue.record import Failure
+from birdenv.dialogue.record import Failure, left_alone
 from birdenv.dialogue.rules import method_that_raised
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
@@ -81,17 +81,6 @@ def usage_of_players(
     return used, fault
 
 
-def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
-    """Return the failure of a seat other than the agent's that can only answer and has stopped answering."""
-    if dialogue.status not in ("silence", "left"):
-        return None
-    for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):
-        only_answers = place != game.evaluated and len(seat.actions) == 1
-        if only_answers and player is not None and player.left:
-            return Failure(PARTNER_ERROR, f"the player of the seat {seat.name} {player.left}", place)
-    return None
-
-
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play a dialogue to its end and close it. Return the failure that ended it early, or None.
 
@@ -103,7 +92,7 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game
     watched = [None if player is None else Watched(player, seat) for seat, player in enumerate(players)]
     try:
         play(dialogue, watched)
-        return _left_alone(dialogue, watched, game)
+        return left_alone(dialogue, watched, game.evaluated)
     except InfrastructureError:
         raise
     except Exception as error:

@@ -134,6 +134,25 @@ class TestFaults:
             assert episode.status == "partner error" and "always fails" in (episode.error or "")
             assert "always fails" not in json.dumps(episode.messages)
 
+    @pytest.mark.parametrize("said", [Move("quit", "a secret"), None])
+    @pytest.mark.parametrize("is_async", [False, True])
+    def test_one_that_leaves_or_says_nothing_too(
+        self, said: Move | None, is_async: bool, tmp_path: Path
+    ) -> None:
+        async def later(view: View) -> Move | None:
+            return said
+
+        arena = make_game("c-interact", user=later if is_async else lambda view: said)
+        with arena.episode("library_1") as episode:
+            step = asyncio.run(episode.acall(ASK)) if is_async else episode.call(ASK)
+            assert step.void and step.done and step.question is None
+            assert [each["role"] for each in episode.messages] == ["user", "assistant", "tool"]
+            records = episode.record()
+            assert "secret" not in str((step, episode.events, records))
+        folder = write_run(arena, [records], tmp_path, agent="mine")
+        [record] = map(json.loads, (folder / "runs.jsonl").read_text().splitlines())
+        assert (record["status"], record["failed_seat"]) == ("partner error", "user")
+
     def test_a_lost_machine_too(self) -> None:
         def user(view: View) -> Move:
             raise InfrastructureError("the server of the gold SELECT 1 is gone")

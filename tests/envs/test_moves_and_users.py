@@ -177,11 +177,16 @@ def test_the_leak_guard_hears_every_user(c_interact: Make) -> None:
     assert GOLD_1 not in _answer(env)
 
 
-def test_a_user_that_says_nothing_ends_the_episode_as_silence(c_interact: Make) -> None:
-    env = c_interact(user=lambda view: None)
+@pytest.mark.parametrize("said", [None, Move("quit", GOLD_1)])
+def test_a_user_that_says_nothing_or_leaves_makes_the_episode_void(
+    c_interact: Make, said: Move | None
+) -> None:
+    env = c_interact(user=lambda view: said)
     env.reset(options={"instance_id": "shop_1"})
-    _, _, terminated, truncated, info = env.step(birdenv.clarify("What does dear mean?"))
-    assert (terminated, truncated, info["status"]) == (False, True, "silence")
+    observation, _, terminated, truncated, info = env.step(birdenv.clarify("What does dear mean?"))
+    assert (terminated, truncated, info["status"], info["void"]) == (False, True, "partner error", True)
+    heard = str([event.to_json() for event in env.unwrapped.heard()])
+    assert GOLD_1 not in observation["message"] + heard and "You left" not in heard
 
 
 def test_the_users_seat_as_the_agent(benchmark: Path) -> None:

@@ -36,7 +36,17 @@ def _played(demo: Path, folder: Path, **players: Any) -> tuple[RunDirectory, Any
     return directory, run(plan, directory)
 
 
-@pytest.mark.parametrize("user", [_raises, _NoMove()], ids=["raises", "no move"])
+def _leaves(view: View) -> Move:
+    return Move("quit")
+
+
+def _waits(view: View) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    "user", [_raises, _NoMove(), _leaves, _waits], ids=["raises", "no move", "leaves", "says nothing"]
+)
 def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, user: Any) -> None:
     directory, summary = _played(demo, tmp_path, agent=_asks, user=user)
     records = list(directory.read("runs").values())

@@ -131,13 +131,25 @@ class Watched:
             SeatError: the player raised any other exception.
         """
         try:
-            made = as_move(self._player.move(view))
-            self.left = "said nothing" if made is None else "left" if made.action == QUIT else ""
-            return made
+            return self._noted(self._player.move(view))
         except InfrastructureError:
             raise
         except Exception as error:
             raise SeatError(self._seat, error) from error
+
+    async def move_later(self, view: View) -> Move | None:
+        """Async version of `move`, for an asynchronous player."""
+        try:
+            return self._noted(await self._player.move(view))  # type: ignore[misc]
+        except InfrastructureError:
+            raise
+        except Exception as error:
+            raise SeatError(self._seat, error) from error
+
+    def _noted(self, said: Any) -> Move | None:
+        made = as_move(said)
+        self.left = "said nothing" if made is None else "left" if made.action == QUIT else ""
+        return made
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
         """Call the player's `see_end` method, if there is one.
