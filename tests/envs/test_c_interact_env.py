@@ -184,6 +184,17 @@ def test_execute_sql_is_an_option(c_interact: Make) -> None:
     assert "Größe XL" in observation["message"] and "查询 🐦" in observation["message"]
 
 
+def test_execute_sql_can_be_used_fifty_times(c_interact: Make) -> None:
+    env = c_interact(execute_sql=True)
+    before = _start(env, "shop_1")
+    assert "You can use it\n  50 times." in before["instruction"]
+    for _ in range(50):
+        observation, *_ = env.step(execute_sql("SELECT 1"))
+    assert observation["action_mask"].tolist() == [1, 0, 1]
+    observation, *_, info = env.step(execute_sql("SELECT 1"))
+    assert info["refused"] == "illegal" and observation["turns_left"] == before["turns_left"] - 1
+
+
 def test_databases_of_unfinished_episodes_are_closed(c_interact: Make) -> None:
     env = c_interact(execute_sql=True)
     for leave in (lambda: _start(env, "shop_2"), env.unwrapped.close):

@@ -19,6 +19,9 @@ ONE_MORE = "You have one more attempt: submit_sql."
 USED_UP = "counts as an empty submission"
 """The end of the sentence that says that a refused action used up an attempt."""
 
+MAX_EXECUTIONS = 50
+"""The maximum number of `execute_sql` actions in an episode. Further actions of this kind are refused."""
+
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
 what is meant, then write the SQL.
@@ -34,8 +37,9 @@ _LATER = """
 After your first submission, you cannot ask any more questions. From then on, an action that is not possible
 is free {free} in each phase; the next one uses up the attempt."""
 
-_EXECUTE = """
-- execute_sql runs one statement on your own copy of the database and shows the result."""
+_EXECUTE = f"""
+- execute_sql runs one statement on your own copy of the database and shows the result. You can use it
+  {MAX_EXECUTIONS} times."""
 
 
 def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:

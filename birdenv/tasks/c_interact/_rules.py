@@ -36,9 +36,6 @@ from birdenv.tasks.sql._actions import (
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
-MAX_EXECUTIONS = 50
-"""The maximum number of `execute_sql` actions in an episode. Further actions of this kind are refused."""
-
 FREE_QUESTIONS_BACK = 2
 """The maximum number of questions in an episode that are free because the user does not understand them."""
 
@@ -189,7 +186,7 @@ class CInteractRules(InteractRules):
         legal: list[Kind] = []
         if self._may_clarify():
             legal.append("clarify")
-        if self._execute_sql and self._executions < MAX_EXECUTIONS:
+        if self._execute_sql and self._executions < messages.MAX_EXECUTIONS:
             legal.append("execute_sql")
         return (*legal, "submit_sql")
 
