@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 
 import gymnasium
 import numpy as np
+from gymnasium.error import InvalidAction
 from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.dialogue import Move, Seat
-from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
+from birdenv.dialogue.chat import as_chat_message, chat_messages, read_tool_call, tool_schemas
 from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import SpaceAsText, UnicodeText
@@ -99,9 +100,9 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
     the actions that are legal now.
 
-    Action: an assistant message with one tool call, or a bare tool call. A message that does not contain
-    exactly one valid tool call is an illegal action. The message stays in `messages`, followed by a user
-    message with the environment's answer.
+    Action: an assistant message with one tool call, or a bare tool call, as a dict or as an object from the
+    OpenAI or Anthropic SDK. A message that does not contain exactly one valid tool call is an illegal action.
+    The message stays in `messages`, followed by a user message with the environment's answer.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -124,7 +125,13 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
         return self._prompt(observation), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
-        move = read_tool_call(action, self._seat).move
+        try:
+            message = as_chat_message(action)
+        except TypeError:
+            raise InvalidAction(
+                f"an action must be a model's message or a tool call, got {type(action).__name__}"
+            ) from None
+        move = read_tool_call(message, self._seat).move
         observation, reward, terminated, truncated, info = self.env.step(move)
         return self._prompt(observation), reward, terminated, truncated, info
 
@@ -194,6 +201,8 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def _read(self, action: Any) -> tuple[str, Any]:
         """Return the text that a model's output adds to the prompt, and the action in the output."""
+        if not isinstance(action, str):
+            raise InvalidAction(f"an action must be text, got {type(action).__name__}")
         if not self.action_space.contains(action):
             return "", Move("malformed")
         call = read_tool(action, self._legal)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from envs_benchmark import GOLD_1
+from gymnasium.error import InvalidAction
+from openai.types.chat import ChatCompletionMessage
 
 from birdenv.dialogue.chat import chat_messages
 from birdenv.envs.wrappers import ChatMessages
@@ -70,6 +72,7 @@ def test_no_tools_are_left_at_the_end(c_interact: Make) -> None:
         _call("clarify", '{"question": "Which?"}'),
         {"name": "clarify", "arguments": {"question": "Which?"}},
         _reply(_call("clarify", {"question": "Which?"}), content="Let me ask."),
+        ChatCompletionMessage.model_validate(_reply(_call("clarify", '{"question": "Which?"}'))),
     ],
 )
 def test_accepted_forms_of_a_tool_call(c_interact: Make, action: dict[str, Any]) -> None:
@@ -81,9 +84,6 @@ def test_accepted_forms_of_a_tool_call(c_interact: Make, action: dict[str, Any])
 @pytest.mark.parametrize(
     "action",
     [
-        None,
-        "clarify",
-        [],
         {},
         {"role": "assistant", "content": "I would rather talk."},
         _reply(),
@@ -109,6 +109,14 @@ def test_malformed_replies_cost_a_turn_and_are_shown_by_their_words(c_interact: 
     words = action.get("content") if isinstance(action, dict) else None
     assert assistant == {"role": "assistant", "content": words or ""}
     assert user["role"] == "user" and "3 questions left" in user["content"]
+
+
+@pytest.mark.parametrize("action", [None, "clarify", [], 5])
+def test_a_wrong_type_raises_and_costs_nothing(c_interact: Make, action: Any) -> None:
+    env, _ = _started(c_interact)
+    with pytest.raises(InvalidAction, match="a model's message or a tool call"):
+        env.step(action)
+    assert not env.unwrapped._dialogue.events
 
 
 def test_an_argument_that_is_too_long_costs_a_turn_and_is_shown_by_its_length(c_interact: Make) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from envs_benchmark import GOLD_1, GOLD_1_FOLLOW_UP, GOLD_BIRD
+from gymnasium.error import InvalidAction
 from postgres_server import start_postgres
 
 from birdenv.dialogue import make_game
@@ -112,7 +113,6 @@ def test_an_episode_in_one_growing_prompt(c_interact: Make) -> None:
         ("<t>SELECT 1</t>", ("submit_sql", "SELECT 1")),
         ("<t>It is one.</t>", ("submit_sql", NO_SQL)),
         ("", ("clarify", "")),
-        (None, ("malformed", None)),
         ("x" * 100_000, ("malformed", None)),
     ],
     ids=lambda value: repr(value)[:30],
@@ -121,6 +121,14 @@ def test_outputs_as_actions(c_interact: Make, output: Any, action: tuple[str, An
     env, _ = _started(c_interact)
     env.step(output)
     assert _last_event(env) == action
+
+
+@pytest.mark.parametrize("output", [None, 5])
+def test_a_wrong_type_raises_and_costs_nothing(c_interact: Make, output: Any) -> None:
+    env, _ = _started(c_interact)
+    with pytest.raises(InvalidAction, match="must be text"):
+        env.step(output)
+    assert not env.unwrapped._dialogue.events
 
 
 @pytest.mark.parametrize(
