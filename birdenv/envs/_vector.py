@@ -80,6 +80,8 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         sampling: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
+        if num_envs < 1:
+            raise InputError(f"num_envs must be at least 1, got {num_envs!r}")
         known = {mode.value: mode for mode in _MODES} | {mode: mode for mode in _MODES}
         if autoreset_mode not in known:
             raise InputError(

@@ -151,6 +151,8 @@ def write_run(
     """
     rounds_of: dict[str, list[Records]] = {}
     for records in episodes:
+        if "instance_id" not in records.get("runs", {}):
+            raise InputError("each episode must be the result of Episode.record()")
         rounds_of.setdefault(records["runs"]["instance_id"], []).append(records)
     unknown = [name for name in rounds_of if name not in arena.ids]
     if unknown or not rounds_of:

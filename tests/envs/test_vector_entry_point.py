@@ -118,6 +118,8 @@ def test_without_autoreset_the_caller_says_which_episodes_begin_anew(
 def test_what_it_cannot_do_is_said(settings: dict[str, dict[str, str]]) -> None:
     with pytest.raises(InputError, match="vectorization_mode='sync'"):
         _make("birdenv/BirdSql-v0", settings, autoreset_mode=AutoresetMode.NEXT_STEP)
+    with pytest.raises(InputError, match="num_envs must be at least 1"):
+        DialogueVectorEnv("bird", num_envs=0)
     envs = _make("birdenv/BirdSql-v0", settings, autoreset_mode="Disabled")
     with pytest.raises(InputError, match="reset_mask must be a Boolean array of 3"):
         envs.reset(options={"reset_mask": np.ones(2, dtype=np.bool_)})

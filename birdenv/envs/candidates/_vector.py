@@ -50,6 +50,8 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
+        if num_envs < 1:
+            raise InputError(f"num_envs must be at least 1, got {num_envs!r}")
         mode = AutoresetMode(autoreset_mode)
         if mode is AutoresetMode.NEXT_STEP:
             raise InputError("autoreset_mode NEXT_STEP is not supported: use SAME_STEP or DISABLED")
