@@ -297,15 +297,22 @@ def _joined(items: Sequence[Any]) -> Mapping[str, Any]:
     """Join the text and the tool calls in an output into one message, excluding the reasoning."""
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
-    for item in items:
-        if item.get("type") == "message":
-            texts += [part["text"] for part in item.get("content") or () if isinstance(part.get("text"), str)]
-        elif item.get("type") == "text":
-            texts.append(item.get("text") or "")
-        elif item.get("type") in _CALLS:
+    for item in filter(_is_item, items):
+        if item["type"] == "message":
+            texts += _texts(item.get("content"))
+        elif item["type"] == "text":
+            texts += _texts([item])
+        elif item["type"] in _CALLS:
             calls.append(_call(item))
     message: dict[str, Any] = {"role": "assistant", "content": "\n".join(texts) or None}
     return message | ({"tool_calls": calls} if calls else {})
+
+
+def _texts(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    parts = content if isinstance(content, list | tuple) else ()
+    return [each["text"] for each in parts if isinstance(each, Mapping) and isinstance(each.get("text"), str)]
 
 
 def _call(item: Mapping[str, Any]) -> dict[str, Any]:

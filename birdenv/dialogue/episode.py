@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from birdenv.dialogue._one_move import OneMove
 from birdenv.dialogue.chat import MALFORMED, MessageLog, as_chat_message, read_tool_call, tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
-from birdenv.dialogue.move import Move, Step, View
+from birdenv.dialogue.move import Move, Step, View, as_move
 from birdenv.dialogue.players import SILENT_ROUNDS, Player, SeatError, Watched, advance, close_players
 from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, left_alone, record_episode
 from birdenv.dialogue.usage import Usage, usage_of
@@ -306,6 +306,7 @@ class Episode:
             raise InputError("the episode is over: start a new one")
         if self._asked is not None:
             raise InputError("another seat has to answer a question first: call answer()")
+        as_move(move)  # raises an error if the action is no text
         self._turns += 1
         self._phase = self.view.phase
         self._log.write(move, message, self._turns)

@@ -121,6 +121,25 @@ class TestMessagesOfSdks:
                 episode.call(message)
             assert episode.view.turns_left == before and len(episode.messages) == 1
 
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"output": [{"type": "message", "content": "hello"}]},
+            {"output": ["x"]},
+            {"type": "message", "content": ["x", {"type": "text", "text": 5}]},
+        ],
+    )
+    def test_or_a_malformed_move(self, message: Any) -> None:
+        with make_game("c-interact").episode("library_1") as episode:
+            assert episode.call(message).malformed
+
+    @pytest.mark.parametrize("action", [None, 5])
+    def test_an_action_without_a_name_is_a_type_error_that_costs_nothing(self, action: Any) -> None:
+        with make_game("c-interact").episode("library_1") as episode:
+            with pytest.raises(TypeError, match="needs the name of an action"):
+                episode.act(action)
+            assert len(episode.messages) == 1
+
     def test_two_calls_of_another_sdk_are_malformed_as_everywhere(self) -> None:
         with make_game("c-interact").episode("library_1") as episode:
             assert episode.call([*_BLOCKS, _BLOCKS[-1]]).malformed
@@ -217,6 +236,8 @@ class TestRecords:
         arena = make_game("c-interact", limit=1)
         with pytest.raises(InputError, match="no episodes"):
             write_run(arena, [], tmp_path, agent="x")
+        with pytest.raises(InputError, match=r"the result of Episode.record\(\)"):
+            write_run(arena, [{}], tmp_path, agent="x")
         assert not list(tmp_path.iterdir())
 
 
