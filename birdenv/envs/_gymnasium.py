@@ -12,7 +12,7 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.players import SeatError, Watched, advance, close_players
+from birdenv.dialogue.players import SeatError, Watched, advance, close_players, refuse_async
 from birdenv.dialogue.record import Failure, end_by_fault, fault_words, left_alone
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
@@ -86,6 +86,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         EzPickle.__init__(self, game, seat, render_mode, sampling, **settings)
         self.render_mode = checked_render_mode(render_mode, self.metadata["render_modes"])
         self._arena: Arena = make_game(game, **settings)
+        refuse_async(self._arena.players.values())
         self._sampler = Sampler(self._arena, sampling)
         played: Game = self._arena.game
         self._index = played.evaluated if seat is None else played.seat_index(seat)

@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
-from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError, close_players
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError, close_players, refuse_async
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
@@ -30,6 +30,7 @@ class Seating:
         models: Models | None = None,
         move_timeout: float | None = None,
     ) -> None:
+        refuse_async(players.values())
         self._arena = arena
         self._move_timeout = move_timeout
         self._options = dict(options or {})

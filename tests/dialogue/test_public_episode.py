@@ -11,11 +11,13 @@ from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import pytest
 
 import birdenv
 from birdenv import InfrastructureError, InputError, Move, View, make_game
 from birdenv.dialogue import Episode, tools_as
+from birdenv.envs import DialogueEnv
 from birdenv.runs import write_run
 from birdenv.runs.summaries import compare, read_run
 from birdenv.testing import tool_call
@@ -255,6 +257,19 @@ class TestAsync:
                 return texts
 
         assert asyncio.run(play()) == ["about this?", "about that?"]
+
+    def test_only_an_episode_awaits_it(self) -> None:
+        async def later(view: View) -> Move:
+            return Move("answer", "yes")
+
+        for make in (
+            lambda: DialogueEnv("c-interact", user=later),
+            lambda: gymnasium.make("birdenv/CInteractCandidates-v0", user=later),
+            lambda: birdenv.run_episodes("c-interact", "oracle", user=later, limit=1),
+            lambda: birdenv.run_episodes("c-interact", later, limit=1),
+        ):
+            with pytest.raises(InputError, match="later is asynchronous"):
+                make()
 
     def test_one_that_fails_makes_the_step_void(self) -> None:
         async def user(view: View) -> Move:

@@ -12,7 +12,15 @@ from birdenv.dialogue.players._player import (
     play,
     seat_rng,
 )
-from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names, plays
+from birdenv.dialogue.players._specs import (
+    AGENTS,
+    USERS,
+    PlayerSpec,
+    as_factory,
+    player_names,
+    plays,
+    refuse_async,
+)
 
 __all__ = [
     "AGENTS",
@@ -30,5 +38,6 @@ __all__ = [
     "play",
     "player_names",
     "plays",
+    "refuse_async",
     "seat_rng",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import PurePath
@@ -110,6 +110,14 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
     if hasattr(found, "sees_private"):
         make.sees_private = found.sees_private  # type: ignore[attr-defined]
     return make
+
+
+def refuse_async(players: Iterable[Any]) -> None:
+    """Raise `InputError` if a player is asynchronous. Only an `Episode` can wait for such a player."""
+    for player in players:
+        if inspect.iscoroutinefunction(getattr(player, "move", player)):
+            name = getattr(player, "__name__", type(player).__name__)
+            raise InputError(f"{name} is asynchronous: only aact(), acall() and asay() can play with it")
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.dialogue import Arena, Move, Player, PlayerContext, View, make_game
+from birdenv.dialogue.players import refuse_async
 from birdenv.envs._sampling import checked_index
 from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.errors import InputError, SettingError
@@ -168,6 +169,7 @@ class CandidateSetting:
         chosen = {"user": answers_alone, "execute_sql": True, **settings}
         self.arena: Arena = make_game(GAME, questions=questions, **chosen)
         try:
+            refuse_async(self.arena.players.values())
             self.recorded = read_candidates(candidates)
             self.ids = self._playable()
         except BaseException:
