@@ -7,7 +7,7 @@ memory, and may be unable to explain some ambiguities.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
@@ -154,11 +154,12 @@ class CandidateSetting:
         max_candidates: int = MAX_CANDIDATES,
         **settings: Any,
     ) -> None:
-        self.prices = tuple(float(price) for price in prices)
-        if not self.prices or not all(isfinite(price) and price >= 0 for price in self.prices):
+        given = list(prices) if isinstance(prices, Iterable) else []
+        if not given or not all(map(_is_price, given)):
             raise SettingError(
                 "prices", f" must be a non-empty list of finite numbers, each at least 0, got {prices!r}"
             )
+        self.prices = tuple(map(float, given))
         if not 0 <= refusals <= 1:
             raise SettingError("refusals", f" must be a probability from 0 to 1, got {refusals!r}")
         if max_spans < 1 or max_candidates < 1:
@@ -263,7 +264,7 @@ class CandidateSetting:
         """Return the random choices for one episode. Reset options can fix the task and the price.
 
         Raises:
-            InputError: an option or a task is not known.
+            InputError: an option or a task is not known, or the price cannot be used.
         """
         chosen = {name: value for name, value in (options or {}).items() if value is not None}
         unknown = [name for name in chosen if name not in _OPTIONS]
@@ -274,6 +275,8 @@ class CandidateSetting:
         if task is not None:
             drawn = drawn._replace(tasks=np.array([task]))
         if "price" in chosen:
+            if not _is_price(chosen["price"]):
+                raise InputError(f"price must be a finite number, at least 0, got {chosen['price']!r}")
             drawn = drawn._replace(prices=np.array([float(chosen["price"])]))
         return drawn
 
@@ -292,6 +295,11 @@ class CandidateSetting:
     def close(self) -> None:
         """Release the game's databases."""
         self.arena.close()
+
+
+def _is_price(value: Any) -> bool:
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return is_number and isfinite(value) and bool(value >= 0)
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

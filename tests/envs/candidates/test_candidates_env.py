@@ -135,6 +135,15 @@ def test_each_question_costs_the_price_that_is_shown(make: Any) -> None:
     assert observation["episode"][EpisodeColumn.PRICE] == 0
 
 
+@pytest.mark.parametrize("price", [-1, float("nan"), float("inf"), True, "a"])
+def test_what_is_no_price_is_refused(make: Any, price: Any) -> None:
+    for prices in ((price,), price):
+        with pytest.raises(InputError, match="each at least 0"):
+            make(prices=prices)
+    with pytest.raises(InputError, match="price must be a finite number"):
+        make().reset(options={"price": price})
+
+
 def test_the_budget_is_the_same_in_every_task(make: Any) -> None:
     env = make(questions=4, render_mode="ansi").unwrapped
     for place in range(0, len(env.instance_ids), 7):
