@@ -30,6 +30,10 @@ def _shape(value: Value) -> str:
     return re.sub(r"\d", "0", value) if isinstance(value, str) else "number"
 
 
+def _are_comparable(ends: Ends, value: Value) -> bool:
+    return all(_shape(end) == _shape(value) for _, end in ends)
+
+
 def of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
     """Answer whether a value, or all values on one side of it, is in; and whether a bound itself is.
 
@@ -42,7 +46,7 @@ def of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
     ranges = facts.ranges
     if len(ranges) > 1:
         ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
-    if len(ranges) != 1 or any(_shape(end) != _shape(value) for _, end in ranges[0]):
+    if len(ranges) != 1 or not _are_comparable(ranges[0], value):
         return ""
     (ends,) = ranges
     is_in = _includes(ends, value, sign)
@@ -66,12 +70,10 @@ def _includes(ends: Ends, value: Value, sign: str = "") -> bool | None:
 
 def of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
     """Judge a proposal of amounts, or of a bound, as what a point means."""
-    if not {*map(_shape, values)} <= {*map(_shape, facts.amounts)}:
-        return ""
     ends = [end for ends in facts.ranges for end in ends]
-    if sign and not ends:
-        return ""
     bounds = {end for _, end in ends} or facts.amounts
+    if (sign and not ends) or not {*map(_shape, values)} <= {*map(_shape, bounds)}:
+        return ""  # "six in the evening" is no time of day
     if not facts.amounts.intersection(values) <= bounds:
         return ""  # in "minutes divided by 60", 60 is no bound
     if not sign and len(values) < len({end for _, end in ends}):
@@ -81,7 +83,8 @@ def of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
             return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
-    if not sign and any(_includes(one, value) for one in facts.ranges for value in values):
+    pairs = ((one, value) for one in facts.ranges for value in values if _are_comparable(one, value))
+    if not sign and any(_includes(*pair) for pair in pairs):
         return ""  # 45 is not the bound, but it is in
     numbers = [value for value in values if not isinstance(value, str)]
     near = [

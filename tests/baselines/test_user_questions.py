@@ -25,8 +25,10 @@ from birdenv_baselines.user_questions._questions import (
 )
 from birdenv_baselines.user_questions.train import TARGET, written
 
+from birdenv.dialogue import View
 from birdenv.users import Brief
 from birdenv.users._brief import Ambiguity
+from birdenv.users._rule_player import RulePlayer
 
 ROWS = [json.loads(line) for file in sorted(FOLDER.glob("*.jsonl")) for line in file.read_text().splitlines()]
 HELD = [
@@ -77,6 +79,15 @@ def test_no_question_is_about_a_task_that_is_kept_for_measuring() -> None:
     assert asked.isdisjoint(one["instance_id"] for one in kept)
     of_any_task = {row["question"].lower() for row in ROWS if row["instance_id"] == "*"}
     assert of_any_task.isdisjoint(one["question"].lower() for one in kept)
+
+
+@pytest.mark.slow
+def test_no_question_ends_an_episode() -> None:
+    folder = SHARED / "mini_interact"
+    briefs = load_briefs(folder if folder.exists() else None)
+    for row in load_rows(sorted(FOLDER.glob("*.jsonl")), briefs):
+        answer = RulePlayer([row.brief]).move(View(0, "", message=row.question, phase=1))
+        assert answer.data, row.question
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ def last(task: str, *questions: str) -> str:
         ("library_3", ["Are members with no fines never shown?"], "Only those"),
         ("bikeshare_9", ["Should only stations with no trips be shown?"], "Keep those"),
         ("coop_1", ["Should households with no orders be shown?"], "Show only"),
+        ("bikeshare_4", ["Late in the day: would four in the afternoon be right?"], "By"),
         ("coop_8", ["Do only collected orders count?"], "By 'proper order'"),
         (
             "library_4",
