@@ -200,13 +200,11 @@ class Said:
 
 
 def is_never_answered(said: Said) -> bool:
-    """Return True if a text asks for secrets, such as SQL, tables or keys, or for everything at once.
+    """Return True if a text asks for secrets, such as the SQL, or for everything at once.
 
     Remarks about the agent's own work ("to write the query, ..") are ignored.
     """
-    if _ORDER_TO_WRITE.match(said.text) or _mentions(said, NEVER_TOLD, "own work"):
-        return True
-    return "structure" in said.found and _speaks_of_names(said)
+    return bool(_ORDER_TO_WRITE.match(said.text)) or _mentions(said, NEVER_TOLD, "own work")
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
