@@ -91,7 +91,8 @@ def _listed(message: str) -> list[Piece]:
     items = [message[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
     items = [" ".join(item.partition("\n\n")[0].replace("*", " ").rstrip(" ,;|").split()) for item in items]
     asking = sum(item.endswith("?") or begins_as_question(item) for item in items)
-    if 2 * asking <= len(items) and _CHOOSES.search(lead.lower()):
+    after = " ".join(_sentences(message[marks[-1].end() :])[1:]).lower()
+    if 2 * asking <= len(items) and (_CHOOSES.search(lead.lower()) or _PICKS.search(after)):
         return []
     asked_before = [one for one in _sentences(lead) if one.endswith("?") and not _is_framing(one)]
     return [Piece(item) for item in (*asked_before, *items) if item]
@@ -102,6 +103,9 @@ _CHOOSES = re.compile(
     r"|mean by|should|shall|either|whether|which (?:of|one|definition|option|interpretation|meaning))\b"
 )
 """Occurs before a list of choices."""
+
+_PICKS = re.compile(r"\bwhich\b|\bprefer\b")
+"""Occurs after a list of choices."""
 
 
 def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:

@@ -77,6 +77,7 @@ def test_headings_and_examples_below_an_item_belong_to_it() -> None:
     [
         "What is late?",
         "By late, do you mean (a) after the due date or (b) after the reminder?",
+        "I see two readings of late:\n1. after the due date\n2. after the reminder\n\nWhich one is yours?",
         "When you say late, do you mean:\n1. after the due date\n2. after the reminder",
         "I would take 40. Which seats count?",
         "Could you help me? Which seats count?",
