@@ -85,6 +85,8 @@ def last(task: str, *questions: str) -> str:
             ["What margin is low?"],
             "For that, I mean only cases where the margin rate is less",
         ),
+        ("coop_2", ["How low is a low margin?"], "For that, I mean only cases where the margin rate is less"),
+        ("coop_2", ["Margin rate is cost over what, how is it computed?"], "By 'margin rate' I mean"),
         ("coop_2", ["What is the margin rate?"], "By 'margin rate' I mean"),
         ("library_5", ["In the turnover, are damaged copies counted, or left out?"], "They are left out."),
         ("library_5", ["Do loans of damaged copies count in the turnover?"], "By 'turnover'"),

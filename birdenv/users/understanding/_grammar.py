@@ -6,8 +6,8 @@ import re
 
 _FILLERS = r"(?:(?:and|&|also|but|so|then|next|first|second|third|finally|ok|okay|hi|please)[\s,:-]+){0,4}"
 _ASKING_WORD = (
-    r"(?:(?:in|by|to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before|between) "
-    r"(?!which case))?(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
+    r"(?:(?:in|by|(?:up )?to|from|at|for|on|above|below|over|under|of|with|within|until|since|after|before"
+    r"|between) (?!which case))?(?:what|which|how|when|who|whom|whose|where|whether|why)\b"
 )
 _VERB = r"(?:is|are|was|were|do|does|did|should|shall|can|could|may|must|will|would|has|have)(?:n't)?\b"
 _PERSON, _PRONOUN = "(?:you|i|we)", "(?:it|this|that|these|those|they|such|either)"
@@ -26,7 +26,7 @@ _NEXT = re.compile(
     r"|(?<=and )(?:does|tell|please)\b))"
 )
 
-ADDED = re.compile(r"(?i)(?:and|plus|but|also|then|finally)\b|&")
+ADDED = re.compile(r"(?i)(?:and|plus|but|also|then|finally|second(?:ly)?|third(?:ly)?|lastly)\b|&")
 """Begins a clause or a sentence that is added to another one."""
 
 SUBORDINATE = re.compile(

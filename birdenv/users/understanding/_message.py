@@ -66,6 +66,7 @@ _AT_LINE = re.compile(
     rf"|(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}(?:[.):-](?=[\s*])|[ \t]?\|)\*{{0,2}})[ \t*]{{0,8}}"
 )
 _IN_LINE = re.compile(rf"(?i)(?:(?<=\s)|^)(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}[.):](?=\s)\s{{0,4}}")
+_BULLET_IN_LINE = re.compile(r"(?:(?<=[:;,.?] )|(?<=\s(?=[•▪●])))[-*•–▪●] (?=\S)")
 _LABELS = (
     [str(number) for number in range(1, 1000)],
     list("abcdefghijklmnopqrstuvwxyz"),
@@ -82,7 +83,8 @@ def _listed(message: str) -> list[Piece]:
     bullets = [one for one in at_line if one["bullet"]]
     bullets = [one for one in bullets if len(one["indent"]) <= len(bullets[0]["indent"])]
     numbered = _sequence([one for one in at_line if one["label"]])
-    found = (numbered, bullets, _sequence(list(_IN_LINE.finditer(message))))
+    in_line = list(_BULLET_IN_LINE.finditer(message))
+    found = (numbered, bullets, _sequence(list(_IN_LINE.finditer(message))), in_line)
     marks = next((marks for marks in found if len(marks) > 1), [])
     if not marks:
         return []

@@ -25,6 +25,8 @@ def texts(message: str) -> list[str]:
         f"a) {LATE} b) {CENTRAL}, c) {ORDER}",
         f"Hello,\n- {LATE}\n- {CENTRAL}\n- {ORDER}",
         f"* {LATE}\n* {CENTRAL}\n* {ORDER}",
+        f"Please advise: - {LATE} - {CENTRAL}, - {ORDER}",
+        f"My questions • {LATE} • {CENTRAL} • {ORDER}",
         f"Q1: {LATE}\nQ2: {CENTRAL}\nQ3: {ORDER}",
         f"| # | Question |\n|---|---|\n| 1 | {LATE} |\n| 2 | {CENTRAL} |\n| 3 | {ORDER} |",
     ],
@@ -99,6 +101,7 @@ def test_choices_and_statements_make_no_second_question(message: str) -> None:
         ("Is it late after the due date, or is it late after the reminder?", 1),
         ("What is late, for example do you count days?", 1),
         ("How many decimals should the share have and which are rounded up?", 2),
+        ("Which branches are central, and up to which hour are they open?", 2),
     ],
 )
 def test_a_sentence_is_taken_apart_at_its_clauses(message: str, clauses: int) -> None:
