@@ -138,10 +138,10 @@ class _Cutter:
         return child is not node and isinstance(child, self.exp.Query)
 
     def _output(self, item: Node) -> str:
-        """Return the name of an output column, or its expression if it has no name."""
-        if item.alias:
+        """Return the name of an output column; its expression if the name is missing or a single letter."""
+        if len(item.alias) > 1:
             return self.sql(self.exp.to_identifier(item.alias))
-        return self.sql(item.this if isinstance(item, self.exp.Column) else item)
+        return self.sql(item.this if isinstance(item, self.exp.Column) else item.unalias())
 
     def _filters(self, name: str, node: Node) -> None:
         for key in ("where", "group", "having", "order"):

@@ -13,26 +13,26 @@ def parts(sql: str) -> list[tuple[str, str]]:
 
 def test_a_query_is_cut_into_its_clauses() -> None:
     sql = (
-        "WITH c AS (SELECT a, SUM(b) AS s FROM t GROUP BY a) SELECT DISTINCT c.a, c.s * 2 AS d FROM c "
+        "WITH c AS (SELECT a, SUM(b) AS s FROM t GROUP BY a) SELECT DISTINCT c.a, c.s * 2 AS double FROM c "
         "LEFT JOIN u ON u.x = c.a WHERE (c.s > 3 AND u.y IN (SELECT z FROM w WHERE q = 'k')) "
-        "ORDER BY d DESC, a LIMIT 5 OFFSET 2"
+        "ORDER BY double DESC, a LIMIT 5 OFFSET 2"
     )
     assert parts(sql) == [
         ("S1.cte.1", "c AS (SELECT a, SUM(b) AS s FROM t GROUP BY a)"),
-        ("S2.select", "a, s"),
+        ("S2.select", "a, SUM(b)"),  # a letter is no name
         ("S2.select.1", "a"),
         ("S2.select.2", "SUM(b) AS s"),
         ("S2.from", "FROM t"),
         ("S2.group", "GROUP BY a"),
         ("S1.distinct", "DISTINCT"),
-        ("S1.select", "a, d"),
+        ("S1.select", "a, double"),
         ("S1.select.1", "c.a"),
-        ("S1.select.2", "c.s * 2 AS d"),
+        ("S1.select.2", "c.s * 2 AS double"),
         ("S1.from", "FROM c"),
         ("S1.join.1", "LEFT JOIN u ON u.x = c.a"),
         ("S1.where.1", "WHERE c.s > 3"),
         ("S1.where.2", "WHERE u.y IN (SELECT z FROM w WHERE q = 'k')"),
-        ("S1.order", "ORDER BY d DESC, a"),
+        ("S1.order", "ORDER BY double DESC, a"),
         ("S1.limit", "LIMIT 5 OFFSET 2"),
         ("S3.select", "z"),
         ("S3.select.1", "z"),

@@ -87,7 +87,7 @@ def fit(examples: Examples) -> Weights:
     weights = zip(examples.feature_names, features.values, strict=True)
     hundredths = np.rint(100 * runs.values.astype(np.float64)).astype(np.int32)
     return Weights(
-        features={name: rounded for name, value in weights if (rounded := round(float(value), 3))},
+        features={name: round(float(value), 3) for name, value in weights},
         facets=facets,
         runs={
             str(run): {facets[column]: int(row[column]) for column in np.flatnonzero(row)}
