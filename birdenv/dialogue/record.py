@@ -56,14 +56,13 @@ class Example:
             "events": [event.to_json() for event in self.events],
         }
 
-    def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
+    def annotation_item(self, seats: Sequence[str]) -> dict[str, Any]:
         """Return the dialogue in the format of annotation tools such as Potato, as turns and as one text.
 
         The result excludes refused moves, and the event that birdenv logs when it ends a dialogue.
 
         Args:
             seats: the names of the seats.
-            name: the id of the item; by default, the id of the dialogue.
         """
         turns = []
         for event in self.events:
@@ -74,7 +73,7 @@ class Example:
             if "reply" in metadata:
                 turns.append({"speaker": metadata["sender"], "text": metadata["reply"]})
         return {
-            "id": name or self.uuid,
+            "id": self.uuid,
             "text": "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in turns),
             "dialogue": turns,
             "scenario": self.scenario_uuid,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.cocoa.corpus import read_dialogues
+from birdenv.studies.replay import Records
 
 RATINGS = "dialogue,rater,question,value,system\n" + "".join(
     f"D{dialogue},r{rater},fluent,{1 + (dialogue + rater // 2) % 5},{'xy'[dialogue % 2]}\n"
@@ -54,3 +55,21 @@ def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
         )
     ran = birdenv("ratings", tmp_path / "a.csv", "--import", tmp_path / "a.csv")
     assert ran.code == 2 and "--import needs exactly one run or study folder" in ran.err
+
+
+def test_dialogues_of_repeats_have_one_id_everywhere(birdenv: Any, tmp_path: Path) -> None:
+    run, file, potato = tmp_path / "run", tmp_path / "t.json", tmp_path / "p.jsonl"
+    played = ("selfplay", "deal-or-no-deal", "--players", "rulebased", "rulebased", "-n", "8", "--limit", "4")
+    assert birdenv(*played, "-o", run).code == 0
+    for form, path in (("cocoa", file), ("potato", potato)):
+        assert birdenv("export", run, "-f", form, "-o", path).code == 0
+    names = [each["uuid"] for each in json.loads(file.read_text())]
+    assert names == [json.loads(line)["id"] for line in potato.read_text().splitlines()]
+    with Records([run]) as records:
+        assert names == [each.dialogue for each in records.all()]
+    rows = [f"{name},ann,fluent,{place % 3}" for place, name in enumerate(names)]
+    (tmp_path / "r.csv").write_text("\n".join(["dialogue,rater,question,value", *rows]))
+    assert birdenv("ratings", run, "--import", tmp_path / "r.csv").code == 0
+    of_run = json.loads(birdenv("analyze", run, "--json").out)["correlations"]
+    ran = birdenv("analyze", file, "--ratings", tmp_path / "r.csv", "--json")
+    assert of_run and json.loads(ran.out)["correlations"] == of_run

@@ -148,10 +148,10 @@ def run_dialogues(folder: Path) -> list[CorpusDialogue]:
         if "example" not in record:
             continue
         [example] = as_examples([{**record["example"], "scenario": None}], str(run.path))
-        name = f"{example.uuid}/{record['repeat']}" if "repeat" in record else example.uuid
         counts = _private_counts(private)
         scenario = record["example"].get("scenario") or {}
-        made.append(_dialogue(example, scenario, f"{source}/{name}", name, source, run.game, seats, counts))
+        id = f"{source}/{example.uuid}"
+        made.append(_dialogue(example, scenario, id, example.uuid, source, run.game, seats, counts))
     return made
 
 

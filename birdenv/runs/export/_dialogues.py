@@ -108,6 +108,4 @@ def dialogue_rows(
             if form == "cocoa":
                 yield record["example"]
                 continue
-            example = Example.from_json(record["example"])
-            repeat = f"/{record['repeat']}" if "repeat" in record else ""
-            yield example.annotation_item(seats, f"{example.uuid}{repeat}")
+            yield Example.from_json(record["example"]).annotation_item(seats)

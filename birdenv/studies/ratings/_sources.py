@@ -63,8 +63,7 @@ def check_dialogues(folder: Path, judgements: Judgements) -> None:
     if exists(folder / _ROUND) and not exists(folder / _STUDY):
         return
     known = {dialogue.name for dialogue in read_dialogues(folder)}
-    named = known | {name.partition("/")[0] for name in known}  # transcripts have no "/REPEAT"
-    unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in named), None)
+    unknown = next((each.dialogue for each in judgements.ratings if each.dialogue not in known), None)
     if unknown is not None:
         raise InputError(
             f"the file rates the dialogue {unknown!r}, but {folder} contains only {listed(sorted(known))}"

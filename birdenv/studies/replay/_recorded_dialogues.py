@@ -171,12 +171,11 @@ class Records:
         made = []
         for record, secret in played:
             example = record["example"]
-            repeat = f"/{record['repeat']}" if "repeat" in record else ""
             hidden = {name: value for name, value in secret.items() if name != "instance_id"}
             made.append(
                 ReplayedDialogue(
-                    f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
-                    f"{example['uuid']}{repeat}",
+                    f"{run.path.parent.name}/{run.path.name}/{example['uuid']}",
+                    example["uuid"],
                     run.game,
                     str(record["instance_id"]),
                     tuple(example["agents"].values()),
