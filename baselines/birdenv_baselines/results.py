@@ -197,9 +197,10 @@ def agents(folder: Path) -> list[str]:
         played = folder / agent / "latest"
         figures = read_json(played / "overall.json")["figures"]
         rewards[agent] = {one["instance_id"]: one["reward"] for one in read_records(played / "runs.jsonl")}
-        low, high = figures["reward"]["interval_over_tasks"]
+        reward, interval = f"{figures['reward']['value']:.3f}", figures["reward"]["interval_over_tasks"]
+        reward += " ({:.3f} to {:.3f})".format(*interval) if interval else ""
         solved = [rate(figures[name]["passed"], figures[name]["total"]) for name in ("phase_1", "phase_2")]
-        rows.append((agent, f"{figures['reward']['value']:.3f} ({low:.3f} to {high:.3f})", *solved))
+        rows.append((agent, reward, *solved))
     names = sorted(rewards["oracle"])
     gains = [rewards["asks-first"][name] - rewards["never-asks"][name] for name in names]
     test = bootstrap_test(gains, names)

@@ -161,27 +161,33 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, p)
 
 
-def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
+def bootstrap(
+    values: Sequence[float], clusters: Sequence[Hashable], *, is_rate: bool = False
+) -> Interval | None:
     """Return the percentile bootstrap interval of a mean, resampling whole clusters with replacement.
 
     `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the ordinary
     bootstrap. The mean of a resample is the sum of its values divided by their number, so larger clusters
     have more weight.
 
-    The result is None if there are fewer than two clusters. With fewer than about ten clusters, the interval
-    is too narrow. If all values are equal, the interval is a point.
+    The result is None if there are fewer than two clusters, or if the resampled means do not vary. However, a
+    rate of 0 or 1 gets Wilson's interval, in which each cluster counts as one task. With fewer than about ten
+    clusters, the interval is too narrow.
 
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
     """
-    if len(values) > 1 and min(values) == max(values) and len(set(clusters)) > 1:
-        return Interval(float(values[0]), float(values[0]))
+    count = len(set(clusters))
+    if is_rate and count > 1 and (not any(values) or min(values) == 1):
+        return wilson(round(values[0]) * count, count)
     means = _resampled([Ratio(value) for value in values], clusters)
-    return None if means is None else percentiles(means)
+    return None if means is None else _varying(means)
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the `bootstrap` interval of a mean difference, and the p-value for a true mean of 0.
+    """Return the percentile interval of a mean difference, and the p-value for a true mean of 0.
+
+    If the difference is the same in all clusters, the interval is a point.
 
     To compute p, the resampled means <= 0 and those >= 0 are counted, with one added to each count. p is
     twice the smaller of the two shares, capped at 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). It
@@ -212,8 +218,8 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
     if is_rate and (count == len(ratios) == below or value in (0, 1)):
         return Figure(value, wilson(round(value * count), count))
     drawn = _resampled(ratios, clusters)
-    interval = None if drawn is None else percentiles(drawn[drawn == drawn])
-    if interval is None or interval.high - interval.low < _ROUNDING * max(1.0, abs(value)):
+    interval = None if drawn is None else _varying(drawn[drawn == drawn])
+    if interval is None:
         return Figure(value, None, "the values do not vary, so there is no interval")
     if count == 2:
         return Figure(value, None, "two scenarios are too few for an interval")
@@ -262,6 +268,12 @@ def percentiles(resampled: npt.NDArray[np.float64] | Sequence[float]) -> Interva
 
     low, high = np.percentile(resampled, [2.5, 97.5])
     return Interval(float(low), float(high))
+
+
+def _varying(resampled: npt.NDArray[np.float64]) -> Interval | None:
+    """Return the `percentiles`, or None if they differ only by rounding."""
+    found = percentiles(resampled)
+    return found if found.high - found.low >= _ROUNDING * max(1.0, abs(found.high)) else None
 
 
 def _drawn(units: int, number: int) -> Iterator[npt.NDArray[np.uint8]]:

@@ -18,6 +18,7 @@ from written_runs import bird_record, write_run
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, prepare, run
 from birdenv.runs.summaries import read_run, report
+from birdenv.statistics import rounded, wilson
 
 STREAMS = ("runs", "private", "timings")
 
@@ -144,3 +145,14 @@ def test_a_task_counts_once_however_often_it_is_played(tmp_path: Path) -> None:
     interval = made.figures[0].over_tasks
     assert interval is not None
     assert interval.high - interval.low > 0.9
+
+
+def test_success_in_all_repeats_is_not_certain_for_other_tasks(tmp_path: Path) -> None:
+    """The interval is that of the same three tasks played once, also for pass^k, and as `analyze` has it."""
+    records = [bird_record(name, True, repeat=r, database=name) for name in "abc" for r in range(4)]
+    made = report(read_run(write_run(tmp_path / "run", records, repeats=4))).to_json()
+    once = list(rounded(wilson(3, 3)))
+    ex = made["figures"]["ex"]
+    assert (ex["interval_over_tasks"], ex["method_over_tasks"]) == (once, "wilson")
+    assert ex["interval_over_databases"] == once
+    assert all(rate["pass^k_interval"] == rate["pass@k_interval"] == once for rate in made["pass"]["ex"])

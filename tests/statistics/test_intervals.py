@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from birdenv.statistics import (
+    Ratio,
     bootstrap,
     bootstrap_test,
     mcnemar,
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    ratio_figure,
     wilson,
 )
 
@@ -155,6 +157,19 @@ def test_nothing_to_resample(values: list[float], clusters: list[str]) -> None:
     assert bootstrap_test(values, clusters) is None
 
 
+def test_means_that_do_not_vary_have_no_interval_except_rates_of_0_and_1() -> None:
+    clusters = [number // 2 for number in range(40)]
+    for rate in (0, 1):
+        values = [float(rate)] * 40
+        assert bootstrap(values, clusters) is None
+        assert bootstrap(values, clusters, is_rate=True) == wilson(rate * 20, 20)
+        assert bootstrap(values, clusters, is_rate=True) == (
+            ratio_figure([Ratio(value) for value in values], clusters, is_rate=True).interval
+        )
+    assert bootstrap([0.0, 1.0] * 20, clusters, is_rate=True) is None  # every cluster has the mean 0.5
+    assert bootstrap([1.0, 1.0], "aa", is_rate=True) is None
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abcdef")), min_size=2, max_size=40))
 def test_the_bootstrap_stays_within_the_values_and_moves_with_them(data: list[tuple[float, str]]) -> None:
@@ -163,7 +178,10 @@ def test_the_bootstrap_stays_within_the_values_and_moves_with_them(data: list[tu
     if len(set(clusters)) < 2:
         assert found is None
         return
-    assert found is not None
+    if found is None:
+        means = [fmean(value for value, name in data if name == each) for each in set(clusters)]
+        assert max(means) - min(means) < 1e-6
+        return
     assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
     assert bootstrap(values, clusters) == found
     moved = bootstrap([2 * value - 1 for value in values], clusters)

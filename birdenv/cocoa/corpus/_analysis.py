@@ -138,8 +138,8 @@ class Analysis:
             lines += ["", self.ratings.text().rstrip()]
         lines += [
             "",
-            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, "
-            "otherwise bootstrap.",
+            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, and for rates of "
+            "0 and 1; otherwise bootstrap.",
             rule("="),
         ]
         return "\n".join(lines) + "\n"

@@ -47,8 +47,8 @@ class Difference:
         measure: the measure on which the runs are compared.
         run: the index of the later run, from 1; the first run has the index 0.
         value: the mean of the later run minus the mean of the first run.
-        over_tasks: the confidence interval of `value` over tasks; None if the values do not vary.
-        over_databases: the bootstrap interval of `value` over databases; None if the values do not vary.
+        over_tasks: the confidence interval of `value` over tasks; None without tasks.
+        over_databases: the bootstrap interval of `value` over databases; None if there are fewer than two.
         p_over_tasks: the p value of `test` over tasks.
         p_over_databases: the p value of the bootstrap over databases.
         test: the name of the statistical test over tasks.

@@ -77,9 +77,9 @@ class PassRates:
         k: the number of attempts.
         tasks: the number of tasks with at least k rated episodes, over which the means are taken.
         hat: the mean of pass^k.
-        hat_interval: the bootstrap interval of `hat` over tasks; None if the values do not vary.
+        hat_interval: the interval of `hat` over tasks, as `bootstrap` returns it for a rate.
         at: the mean of pass@k.
-        at_interval: the bootstrap interval of `at` over tasks; None if the values do not vary.
+        at_interval: the same for `at`.
     """
 
     k: int
@@ -129,7 +129,7 @@ def _mean(
     chance: Callable[[int, int, int], float], counts: Sequence[tuple[int, int]], k: int
 ) -> tuple[float, Interval | None]:
     values = [chance(played, solved, k) for played, solved in counts]
-    return sum(values) / len(values), bootstrap(values, range(len(values)))
+    return sum(values) / len(values), bootstrap(values, range(len(values)), is_rate=True)
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
@@ -161,8 +161,8 @@ class Estimate:
         count: the number of episodes that count for the measure.
         total: the sum of the values; for a rate, the number of successful episodes.
         value: the mean; None if no episodes count.
-        over_tasks: the interval over tasks; None if the values do not vary.
-        over_databases: the interval over databases; None if the values do not vary.
+        over_tasks: the interval over tasks; None if there is none.
+        over_databases: the interval over databases; None if there is none.
         method: how `over_tasks` was computed, as a key of `METHODS`.
     """
 
@@ -203,16 +203,17 @@ def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -
 
     The interval over tasks is Wilson's if the measure is a rate and each task is played once; otherwise it is
     a bootstrap interval clustered by task. The interval over databases is a bootstrap interval clustered by
-    database.
+    database. Instead of a bootstrap interval, a rate of 0 or 1 gets Wilson's interval over the clusters.
     """
-    counted = values_of(outcomes, measure)
+    counted, is_rate = values_of(outcomes, measure), measure.is_rate
     values = [value for _, value in counted]
     count, total = len(values), fsum(values)
-    over_databases = bootstrap(values, [o.database for o, _ in counted])
-    if measure.is_rate and not repeated:
-        over_tasks, method = wilson(int(total), count), "wilson"
+    over_databases = bootstrap(values, [o.database for o, _ in counted], is_rate=is_rate)
+    if is_rate and not repeated:
+        over_tasks = wilson(int(total), count)
     else:
-        over_tasks, method = bootstrap(values, [o.instance_id for o, _ in counted]), "tasks"
+        over_tasks = bootstrap(values, [o.instance_id for o, _ in counted], is_rate=is_rate)
+    method = "wilson" if is_rate and (not repeated or total in (0, count)) else "tasks"
     return Estimate(
         measure, count, total, total / count if count else None, over_tasks, over_databases, method
     )

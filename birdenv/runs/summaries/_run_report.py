@@ -285,6 +285,7 @@ def method_notes(databases: int) -> list[str]:
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
         lines.append(f"Over databases: bootstrap that resamples whole databases ({resamples}).")
+    lines.append("Rates of 0 % and 100 %: Wilson's, in which each task (or database) counts once.")
     if databases == 1:
         lines.append("There is only one database, so there is no interval over databases.")
     elif 0 < databases < FEW_DATABASES:

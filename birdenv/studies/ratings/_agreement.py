@@ -92,9 +92,9 @@ def _too_few(number: int, what: str) -> str:
     return f"only {number} {named}: an interval needs at least {FEWEST}"
 
 
-def _with_ends(value: float, interval: Interval, what: str) -> Figure:
+def _with_ends(value: float, interval: Interval | None, what: str) -> Figure:
     """Return a statistic with its interval, or with a reason if the interval has no width."""
-    if interval.high - interval.low < _POINT:
+    if interval is None or interval.high - interval.low < _POINT:
         return Figure(value, None, f"all resamples of {what} are equal: no interval")
     return Figure(value, interval)
 
@@ -180,10 +180,9 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
     if len(set(values)) == 1:
         return Figure(mean, None, "all answers are equal: no interval")
     number = len(set(clusters))
-    interval = bootstrap(values, clusters) if number >= FEWEST else None
-    if interval is None:
+    if number < FEWEST:
         return Figure(mean, None, _too_few(number, f"{cluster}s"))
-    return _with_ends(mean, interval, f"{cluster}s")
+    return _with_ends(mean, bootstrap(values, clusters), f"{cluster}s")
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:

@@ -133,7 +133,7 @@ function showFigures(view) {
   view.append(element("table", { id: "dialogue-figures" }, measureRows(DATA.dialogues, DATA.dialogues.figures[state.by])));
   view.append(element("h2", {}, "Seats"));
   view.append(element("table", { id: "seat-figures" }, measureRows(DATA.seats, DATA.seats.figures[state.by || "seat"] || DATA.seats.figures[""])));
-  view.append(element("p", { class: "soft" }, "These statistics cover all dialogues, regardless of the filters. 95 % intervals over scenarios: Wilson's for rates of scenarios played once, otherwise bootstrap. n is the number of dialogues or seats."));
+  view.append(element("p", { class: "soft" }, "These statistics cover all dialogues, regardless of the filters. 95 % intervals over scenarios: Wilson's for rates of scenarios played once, and for rates of 0 and 1; otherwise bootstrap. n is the number of dialogues or seats."));
 }
 
 // --- words, ratings
