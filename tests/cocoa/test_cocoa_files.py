@@ -221,6 +221,8 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
         (example({**MESSAGE, "time": 10**400}), "the field `events.0.time"),
         (example(agents=[1, 2]), "the agents must be an object"),
         (example(agents=5), "the agents must be an object"),
+        (example(MESSAGE, {**MESSAGE, "agent": 2}), "record 1: the field `events.1.agent`.* 0 to 1, not 2"),
+        (example({**MESSAGE, "agent": -2}), "the field `events.0.agent`"),
     ],
 )
 def test_what_is_beyond_repair_is_named(record: Mapping[str, Any], says: str, tmp_path: Path) -> None:

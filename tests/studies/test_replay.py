@@ -193,13 +193,13 @@ def test_a_run_is_seen_where_its_file_of_scenarios_is_gone(
         assert record.task == config["tasks"][0]
 
 
-def test_a_file_with_a_third_seat_and_a_number_beyond_floats_is_seen(tmp_path: Path) -> None:
+def test_a_file_with_an_event_of_the_house_and_a_number_beyond_floats_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "transcripts.json"
-    events = [{"agent": seat, "time": seat, "action": "message", "data": "hi"} for seat in (0, 7, -5)]
+    events = [{"agent": seat, "time": seat, "action": "message", "data": "hi"} for seat in (0, 1, -1)]
     file.write_text(json.dumps([{"uuid": "E", "outcome": {"reward": 10**400}, "events": events}]))
     with Records([file]) as records:
         record = only(records.all())
-        assert [line["seat"] for line in record.everything().lines] == ["agent_0", "", ""]
+        assert [line["seat"] for line in record.everything().lines] == ["agent_0", "agent_1", ""]
         assert record.rewards == ()
 
 

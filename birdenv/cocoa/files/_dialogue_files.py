@@ -22,6 +22,7 @@ from birdenv.cocoa.files._values import (
 )
 from birdenv.dialogue.move import HOUSE, Event
 from birdenv.dialogue.record import Example
+from birdenv.errors import InputError
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"
@@ -96,7 +97,7 @@ class EventRecord(FileObject):
     """An event in a dialogue file.
 
     Attributes:
-        agent: the seat that acted.
+        agent: the seat that acted, or `HOUSE`.
         time: the time of the event.
         action: the name of the action.
         data: the data of the action; structured data is parsed.
@@ -235,7 +236,14 @@ def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[Exampl
     Raises:
         InputError: a record is invalid; the message names the record.
     """
-    return read_list(ExampleRecord, list(records), where)
+    examples = read_list(ExampleRecord, list(records), where)
+    for number, example in enumerate(examples, 1):
+        last = max(len(example.agents), 2) - 1
+        for place, event in enumerate(example.events):
+            if not HOUSE <= event.agent <= last:
+                field = f"{where}: record {number}: the field `events.{place}.agent`"
+                raise InputError(f"{field} is invalid: seats are numbered 0 to {last}, not {event.agent}")
+    return examples
 
 
 def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
