@@ -60,11 +60,18 @@ def test_runs_are_set_side_by_side_with_ratings(birdenv: Any, tmp_path: Path) ->
         assert said in ran.out
     ran = birdenv("analyze", tmp_path / "d.json", "--json")
     assert json.loads(ran.out)["dialogues"] == 3
+    (tmp_path / "more.csv").write_text("\n".join(["dialogue,rater,question,value", *rows, "E_x,r1,fluent,9"]))
+    ran = birdenv("analyze", tmp_path / "d", "--ratings", tmp_path / "more.csv", "--json")
+    assert "9" not in json.loads(ran.out)["ratings"]["questions"]["fluent"]["answers"]
+    (tmp_path / "r.csv").write_text("dialogue,rater,question,value\nE_x,r1,fluent,5\n")
+    ran = birdenv("analyze", tmp_path / "d", "--ratings", tmp_path / "r.csv")
+    assert ran.code == 2 and "rates none of these dialogues: it rates 'E_x', for example" in ran.err
 
 
 def test_what_is_no_corpus_is_one_line(birdenv: Any, tmp_path: Path) -> None:
     (tmp_path / "torn.json").write_text('[{"uuid": "X"')
     (tmp_path / "open.json").write_text('[{"uuid')
+    (tmp_path / "r.csv").write_text("dialogue,rater")
     for path, said in (
         (tmp_path, "is not a run"),
         (

@@ -82,7 +82,7 @@ _ROUND: Final = "ratings.sqlite"
 def rated_sources(
     dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
 ) -> Rated:
-    """Return dialogue ratings for `birdenv analyze`.
+    """Return dialogue ratings for `birdenv analyze`. Ratings of other dialogues are left out.
 
     Args:
         dialogues: the dialogues, including the answers to their surveys.
@@ -90,12 +90,23 @@ def rated_sources(
         files: additional rating files.
 
     Raises:
-        InputError: ratings cannot be read, or a rater answered the same question in two different ways.
+        InputError: ratings cannot be read, a rating file has no ratings of these dialogues, or a rater
+            answered the same question in two different ways.
     """
+    known = {dialogue.name for dialogue in dialogues}
     judgements = [Judgements(survey_ratings(dialogues))]
     judgements += [judged_folder(path) for path in sources if is_directory(path)]
-    judgements += [read_source(path) for path in files]
-    return rated(joined(judgements))
+    for path in files:
+        found = read_source(path)
+        if found.ratings and known.isdisjoint(each.dialogue for each in found.ratings):
+            first = found.ratings[0].dialogue
+            raise InputError(
+                f"{path} rates none of these dialogues: it rates {first!r}, for example, but the sources "
+                f"contain only {listed(sorted(known))}"
+            )
+        judgements.append(found)
+    both = joined(judgements)
+    return rated(both._replace(ratings=tuple(each for each in both.ratings if each.dialogue in known)))
 
 
 def rated(judgements: Judgements) -> Rated:
