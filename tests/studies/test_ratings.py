@@ -21,7 +21,7 @@ from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.studies.commands.ratings import judged_folder
 from birdenv.studies.rating_round._config import RatingConfig, read_rating_config
-from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text, people_rows, rating_rows
+from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text, people_rows, rating_rows, write_pairs
 from birdenv.studies.rating_round._pages import make_rating_app
 from birdenv.studies.rating_round._raters import Ratings, items_of, side_of
 from birdenv.studies.rating_round._store import RatingStore
@@ -233,6 +233,8 @@ def test_the_command_exports_ratings_and_pairs(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Round(folder, [record(1)], raters=1).finish("a", ANSWERS)
+    with pytest.raises(InputError, match="there are no pairs to export"):
+        write_pairs(folder / "none.csv", [folder])
     Round(folder, compared(2, 1), compare="dialogues").finish("b", {"winner": "tie", "justification": "a\nb"})
     read: dict[str, list[dict[str, Any]]] = {}
     for form in ("ratings", "pairs"):

@@ -124,6 +124,8 @@ def _write_rows(form: str, output: Path, folders: Iterable[Path], min_reward: fl
     """
     read = people_rows if form == "people" else partial(rating_rows, form=form)
     rows = [row for folder in folders for row in read(folder)]
+    if not rows:
+        raise InputError(f"there are no {form} to export")
     if output.suffix.lower() == ".csv":
         write_text(output, csv_text(rows, form))
     else:
