@@ -19,6 +19,7 @@ from birdenv.adapters import missing
 from birdenv.adapters._serving import Episodes, read_command_line
 from birdenv.dialogue import Episode, tools_as
 from birdenv.errors import InputError
+from birdenv.version import __version__
 
 try:
     import mcp_types as types
@@ -54,7 +55,12 @@ def make_server(episodes: Episodes) -> Any:
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=words)])
 
     return Server(
-        "birdenv", on_list_tools=tools, on_call_tool=call, on_list_prompts=prompts, on_get_prompt=prompt
+        "birdenv",
+        version=__version__,
+        on_list_tools=tools,
+        on_call_tool=call,
+        on_list_prompts=prompts,
+        on_get_prompt=prompt,
     )
 
 

@@ -31,6 +31,7 @@ from birdenv.adapters.mcp import make_server
 from birdenv.dialogue import make_game
 from birdenv.runs import write_run
 from birdenv.runs.summaries import read_run
+from birdenv.version import __version__
 
 
 async def call(client: Any, message: Message, seen: list[str]) -> tuple[str, float, bool]:
@@ -48,6 +49,7 @@ class TestMcp(SessionTests):
     async def session(self, game: str, task: str, settings: Mapping[str, Any]) -> AsyncIterator[Step]:
         episodes = Episodes(make_game(game, **settings), task)
         async with Client(make_server(episodes)) as client:
+            assert client.server_info.version == __version__
             note(self.seen, await client.list_tools())
             note(self.seen, await client.get_prompt("task"))
             yield lambda message: call(client, message, self.seen)
