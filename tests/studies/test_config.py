@@ -140,6 +140,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
         ({"limits": {"idle": "soon"}}, "json: limits.idle: Input should be a valid number.*got 'soon'$"),
         ({"limits": {"waitng": 5}}, "json: limits.waitng: there is no such field$"),
         ({"codes": {"dne": "C1"}}, "json: codes.dne: Input should be 'done', 'partner_left'"),
+        ({"codes": {"done": ""}}, "json: codes.done: String should have at least 1 character"),
         ({"standby": "bot"}, "json: standby is 'bot'"),
         ({"partners": {"x": {"player": "human"}}}, "partners.x: for a partner who is a person"),
         ({"check": [{"question": "?", "options": ["a", "b"], "answer": 2}]}, "the last option is 1"),

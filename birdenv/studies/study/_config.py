@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -147,7 +147,7 @@ class StudyConfig(_Part):
     partners: Mapping[str, Partner] = Field(default_factory=lambda: {HUMAN: Partner()}, min_length=1)
     standby: str | None = None
     limits: StudyLimits = StudyLimits()
-    codes: Mapping[Ending, str] = Field(default_factory=dict)
+    codes: Mapping[Ending, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
     survey: tuple[SurveyQuestion, ...] | None = None
     typing_speed: float | None = Field(None, gt=0)
     least_words: int = Field(0, ge=0)
