@@ -203,7 +203,8 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
     except json.JSONDecodeError as error:
         number = error.lineno if line is None else line
         fault = f"{error.msg.removesuffix(' at')} at column {error.colno}"
-        raise InputError(f"{where}: line {number} is not JSON: {fault}; the file may be cut off") from None
+        fault += "; the file may be cut off" if error.pos or not text.strip() else ""
+        raise InputError(f"{where}: line {number} is not JSON: {fault}") from None
     except RecursionError:
         raise InputError(f"{at}: the JSON is nested too deeply") from None
     except ValueError:

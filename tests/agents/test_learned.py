@@ -112,6 +112,7 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
     ("damage", "says"),
     [
         (lambda text: text[:200], "is not valid JSON|cut off"),
+        (lambda text: "dialogue,rater\n", "is not a policy: train one with birdenv train-player"),
         (lambda text: "[]", "is not a policy: train one with birdenv train-player"),
         (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
         (lambda text: text.replace('"counts":[', '"counts":[0,', 1), "greater than 0"),

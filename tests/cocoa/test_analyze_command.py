@@ -79,6 +79,7 @@ def test_what_is_no_corpus_is_one_line(birdenv: Any, tmp_path: Path) -> None:
             "is not JSON: Expecting ',' delimiter at column 14; the file may be cut off",
         ),
         (tmp_path / "open.json", "is not JSON: Unterminated string starting at column 3; the file may be"),
+        (tmp_path / "r.csv", "r.csv: line 1 is not JSON: Expecting value at column 1\n"),
         (tmp_path / "no", "no such"),
     ):
         ran = birdenv("analyze", path)

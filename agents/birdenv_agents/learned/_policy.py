@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from birdenv.cocoa.acts import Act
 from birdenv.cocoa.files._values import read_list
 from birdenv.errors import InputError
-from birdenv.files import read_json, write_text
+from birdenv.files import read_json, read_text, write_text
 
 Array = NDArray[np.float64]
 _LEAST_WEIGHT: Final = 0.005
@@ -171,7 +171,7 @@ def read_policy(path: Path, game: str) -> Policy:
 
 @lru_cache(maxsize=8)
 def _read(path: Path, stamp: int) -> Policy:
-    found = read_json(path)
+    found = read_json(path) if read_text(path).lstrip()[:1] in "[{" else None
     if not isinstance(found, Mapping) or "birdenv_policy" not in found:
         raise InputError(
             f"{path} is not a policy: train one with birdenv train-player GAME --data FILE --out FILE"
