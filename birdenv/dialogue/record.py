@@ -125,12 +125,13 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
 
 def left_alone(dialogue: Dialogue, players: Sequence[Watched | None], agent: int) -> Failure | None:
     """Return the failure of a seat other than the agent's that can only answer and has stopped answering."""
-    if dialogue.status not in ("silence", "left"):
+    fault = {"silence": "said nothing", "left": "left"}.get(dialogue.status)
+    if fault is None:
         return None
     for place, (seat, player) in enumerate(zip(dialogue.rules.seats, players, strict=True)):
         only_answers = place != agent and len(seat.actions) == 1
-        if only_answers and player is not None and player.left:
-            return Failure(PARTNER_ERROR, f"the player of the seat {seat.name} {player.left}", place)
+        if only_answers and player is not None and player.left == fault:
+            return Failure(PARTNER_ERROR, f"the player of the seat {seat.name} {fault}", place)
     return None
 
 

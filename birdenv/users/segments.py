@@ -138,10 +138,15 @@ class _Cutter:
         return child is not node and isinstance(child, self.exp.Query)
 
     def _output(self, item: Node) -> str:
-        """Return the name of an output column; its expression if the name is missing or a single letter."""
-        if len(item.alias) > 1:
-            return self.sql(self.exp.to_identifier(item.alias))
-        return self.sql(item.this if isinstance(item, self.exp.Column) else item.unalias())
+        """Return the name of an output column, or its expression if it has no name.
+
+        A letter is no name of a plain figure: `COUNT(*) AS n` is the number, not "the n".
+        """
+        exp, bare = self.exp, item.unalias()
+        is_plain = len(list(bare.find_all(exp.Column))) < 2 and not bare.find(exp.Literal, exp.Query)
+        if item.alias and not (is_plain and len(item.alias) == 1):
+            return self.sql(exp.to_identifier(item.alias))
+        return self.sql(bare.this if isinstance(bare, exp.Column) else bare)
 
     def _filters(self, name: str, node: Node) -> None:
         for key in ("where", "group", "having", "order"):

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.databases import QueryResult, Row
@@ -156,8 +157,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     Multisets are compared as by `compare_multiset`. Rows with equal sort keys can be in any order. The flag
     `order_only` means that only the order differs. The flag `order_unchecked` means that the order differs
     but may be due to ties, which cannot be detected because some sort keys are not in the output, or because
-    a collation may ignore the case or trailing spaces by which their texts differ; the rows are then compared
-    only as multisets. `dialect` is `sqlite` or `postgres`.
+    a collation of SQLite may ignore the case or trailing spaces by which their texts differ; the rows are
+    then compared only as multisets. `dialect` is `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -174,7 +175,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     values = [tuple(row[key] for key in keys.places) for row in expected]
     for start, end in _ties(values):
         if not _agree(expected[start:end], returned[start:end]):
-            if all(_agree(expected[i:j], returned[i:j]) for i, j in _ties(list(map(_folded, values)))):
+            runs = _ties(list(map(_folded, values))) if dialect == "sqlite" else [(start, end)]
+            if all(_agree(expected[i:j], returned[i:j]) for i, j in runs):
                 return unchecked
             place = next(i for i in range(start, end) if expected[i] != returned[i])
             reason = (
@@ -194,9 +196,12 @@ def _ties(values: Sequence[CanonicalRow]) -> Iterator[tuple[int, int]]:
             start = place
 
 
+_TO_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
 def _folded(row: CanonicalRow) -> CanonicalRow:
-    """Return the row without what the collations NOCASE and RTRIM ignore."""
-    return tuple(cell.lower().rstrip(" ") if isinstance(cell, str) else cell for cell in row)
+    """Return the row without what SQLite's collations NOCASE and RTRIM ignore."""
+    return tuple(cell.translate(_TO_LOWER).rstrip(" ") if isinstance(cell, str) else cell for cell in row)
 
 
 def _agree(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> bool:

@@ -133,7 +133,8 @@ def pairs_folder(path: Path) -> Path:
     except InputError as error:
         if found := next(filter(holds_pairs, _candidates(path)), None):
             return found
-        raise InputError(f"{error}. It also lacks pairs ({_PAIRS}, or {_GOLD} and {_PREDS})") from None
+        pairs = f"{_PAIRS}, or {_GOLD} and {_PREDS}"
+        raise InputError(f"{path} has no pairs ({pairs}) and no run that can be read: {error}") from None
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:

@@ -56,7 +56,7 @@ def pieces_of(message: str) -> list[Piece]:
 
 
 _SEVERAL = re.compile(
-    r"[\n;]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, [^,]*(?:, ?| )and |, [^,]*, "
+    r"[\n;•▪●]|\?\W{0,9}\w|[.!]\s\w|[(. ][\dai][.)] |:[^,:]*,[^,:]*,|, [^,]*(?:, ?| )and |, [^,]*, "
 )
 """Occurs in a message that may have several sentences or list items."""
 
@@ -84,6 +84,9 @@ def _listed(message: str) -> list[Piece]:
     bullets = [one for one in bullets if len(one["indent"]) <= len(bullets[0]["indent"])]
     numbered = _sequence([one for one in at_line if one["label"]])
     in_line = list(_BULLET_IN_LINE.finditer(message))
+    begun = message[: in_line[0].start()].strip() if in_line else ""
+    if not (_is_framing(begun) or (begun.endswith(":") and not begins_as_question(begun))):
+        in_line = []  # "What counts as roomy: - 30 seats? - 40 seats?"
     found = (numbered, bullets, _sequence(list(_IN_LINE.finditer(message))), in_line)
     marks = next((marks for marks in found if len(marks) > 1), [])
     if not marks:
@@ -93,8 +96,8 @@ def _listed(message: str) -> list[Piece]:
     items = [message[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
     items = [" ".join(item.partition("\n\n")[0].replace("*", " ").rstrip(" ,;|").split()) for item in items]
     asking = sum(item.endswith("?") or begins_as_question(item) for item in items)
-    after = " ".join(_sentences(message[marks[-1].end() :])[1:]).lower()
-    if 2 * asking <= len(items) and (_CHOOSES.search(lead.lower()) or _PICKS.search(after)):
+    picks = any(map(_PICKS.search, _sentences(message[marks[-1].end() :].lower())[1:]))
+    if 2 * asking <= len(items) and (picks or _CHOOSES.search(lead.lower())):
         return []
     asked_before = [one for one in _sentences(lead) if one.endswith("?") and not _is_framing(one)]
     return [Piece(item) for item in (*asked_before, *items) if item]
@@ -106,8 +109,8 @@ _CHOOSES = re.compile(
 )
 """Occurs before a list of choices."""
 
-_PICKS = re.compile(r"\bwhich\b|\bprefer\b")
-"""Occurs after a list of choices."""
+_PICKS = re.compile(r"\b(?:which (?:one|of)|(?:which|what) (?:do|would) you (?:mean|prefer))\b[^?]*\?$")
+"""Occurs in a sentence after a list of choices."""
 
 
 def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
