@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import socket
 import threading
@@ -315,4 +314,4 @@ def retry_after(headers: Any) -> float | None:
                 seconds = parsedate_to_datetime(given).timestamp() - time.time()
     except (ValueError, TypeError, OverflowError):
         return None
-    return None if math.isnan(seconds) else max(seconds, 0.0)
+    return max(seconds, 0.0) if seconds < threading.TIMEOUT_MAX else None  # None for NaN, too
