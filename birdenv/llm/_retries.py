@@ -37,10 +37,10 @@ class Caller:
     """A thread-safe client for one endpoint that retries failed requests.
 
     The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
-    to wait (`Retry-After`), all threads wait that long. A rate-limited call is retried until its time limit,
-    because the endpoint is still answering other calls. After a failed call, later calls get fewer retries
-    until one succeeds. After several failed calls in a row, the run ends, so that a dead endpoint does not
-    cost every episode its full number of retries.
+    to wait (`Retry-After`), all threads wait that long, unless it is longer than a request may take. A
+    rate-limited call is retried until its time limit, because the endpoint is still answering other calls.
+    After a failed call, later calls get fewer retries until one succeeds. After several failed calls in a
+    row, the run ends, so that a dead endpoint does not cost every episode its full number of retries.
 
     Attributes:
         endpoint: the URL and the API key to use.
@@ -81,7 +81,11 @@ class Caller:
         is_doubted = self._failed > 0
         while True:
             self._wait_until_allowed(ends)
-            left = max(ends - time.monotonic(), 0.001)
+            left = ends - time.monotonic()
+            if left <= 0:
+                raise EndpointError(
+                    f"{self.endpoint.url}: the {call_seconds:g} s of the call ended in a pause"
+                )
             sent, thinks = self._accepted(body), body.get("model") in self._with_reasoning
             if thinks:
                 sent = sent | {"messages": _with_thoughts(sent["messages"], thoughts)}
@@ -131,9 +135,9 @@ class Caller:
             EndpointError: no attempts or no time is left.
         """
         longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
-        pause, asked = random.uniform(0.0, longest), error.after or 0.0
-        if asked:
-            pause += asked
+        asked = error.after or 0.0
+        pause = random.uniform(0.0, longest) + asked
+        if asked < min(self._settings.seconds):
             with self._lock:
                 self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
         if was_last or time.monotonic() + pause >= ends:

@@ -251,9 +251,21 @@ def test_an_environment_that_no_connection_can_use_ends_the_run(
 def test_a_server_that_asks_to_wait_too_long_is_given_up(server: Start, models: Make) -> None:
     trouble = Trouble(status=429, headers={"Retry-After": "3600"})
     running = server(ScriptedTurn(content="hi", faults=(trouble,)))
+    found = models(running.url, call_seconds=10)
     with pytest.raises(RunEndedError, match=r"answered 429.*asks to wait 3600 s"):
-        models(running.url).chat("agent", "m", "scope").complete(HELLO)
+        found.chat("agent", "m", "scope").complete(HELLO)
     assert len(running.requests) == 1
+    assert found.chat("agent", "m", "other").complete(HELLO).content == "hi"  # does not wait
+
+
+def test_no_request_is_sent_after_the_time_of_a_call(server: Start, models: Make) -> None:
+    running = server(ScriptedTurn(content="hi"))
+    found = models(running.url, call_seconds=1e-9)
+    for scope in ("one", "two", "three", "four"):
+        with pytest.raises(EndpointError, match=r"1e-09 s of the call ended") as error:
+            found.chat("agent", "m", scope).complete(HELLO)
+        assert not isinstance(error.value, RunEndedError)
+    assert not running.requests
 
 
 def test_refused_parameters_are_left_out_from_then_on(server: Start, models: Make) -> None:
