@@ -9,6 +9,7 @@ from typing import Any, Final
 from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
+from birdenv.runs._episode_status import RETRIED
 from birdenv.runs._run_folder import name_of
 from birdenv.runs.summaries._episode_figures import model_figures
 from birdenv.statistics import counted
@@ -28,18 +29,18 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """The warnings about a run, and the number of episodes that ended with an error.
+    """The warnings about a run, and how many of the episodes that ended with an error are played again.
 
     Attributes:
         lines: a line for each warning.
-        broken: the number of episodes that ended with an error.
-        lost: how many of the `broken` episodes ended because of the machine, a server or a model endpoint.
+        retried: the number of episodes that ended with an error and that `--resume` plays again.
+        lost: how many of the `retried` episodes ended because of the machine, a server or a model endpoint.
         is_void: True if the run says nothing about the agent, because all episodes ended with an error or the
             agent never answered.
     """
 
     lines: tuple[str, ...]
-    broken: int
+    retried: int
     lost: int
     is_void: bool
 
@@ -96,9 +97,9 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
             f"{'' if unread else why}."
         )
     lines += _useless_models(arena, runs, noted)
-    return RunWarnings(
-        tuple(lines), len(broken), len(lost), is_silent or (bool(runs) and len(broken) == len(runs))
-    )
+    retried = sum(run["status"] in RETRIED for run in broken)
+    is_void = is_silent or (bool(runs) and len(broken) == len(runs))
+    return RunWarnings(tuple(lines), retried, len(lost), is_void)
 
 
 def _useless_models(

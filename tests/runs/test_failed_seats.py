@@ -61,6 +61,13 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     assert "not counted, because the player of the seat user failed" in blame.text()
 
 
+@pytest.mark.parametrize(("status", "retried"), [("task error", 1), ("infra_error", 1), ("time limit", 0)])
+def test_only_episodes_that_are_played_again_are_said_to_be(demo: Path, status: str, retried: int) -> None:
+    records = [{"instance_id": "library_1", "status": status, "error": "Too late."}]
+    found = run_warnings(c_interact(demo, 2), records)
+    assert found.retried == retried and "Too late." in found.lines[0]
+
+
 def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) -> None:
     directory, summary = _played(demo, tmp_path, agent=_raises, user="rule")
     records = list(directory.read("runs").values())

@@ -145,7 +145,7 @@ def run_game(
     found = run_warnings(arena, directory.read("runs").values())
     for line in found.lines:
         print(f"Warning: {visible(line)}", file=sys.stderr)
-    if found.broken:
+    if found.retried:
         print(f"To play them again: {_resume_command(game, directory)}", file=sys.stderr)
     if found.lost:
         raise typer.Exit(LOST)
