@@ -138,8 +138,13 @@ def _episodes(run: RecordedRun) -> str:
 
 
 def _costs(report: RunReport) -> dict[str, str]:
-    """Return the cost of each seat's models. The agent reports its own."""
-    used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
+    """Return the cost of each seat's models, omitting numbers that some episodes with usage do not report.
+
+    The agent reports its own.
+    """
+    reported = [of for of in report.figures if of.measure in USAGE.values()]
+    episodes = max((of.count for of in reported), default=0)
+    used = {of.measure.name: of.total for of in reported if of.count == episodes}
     others = model_figures(report.run.records).get("usage_of_others", {})
     return {seat: usage_text(of) for seat, of in {"agent": used, **others}.items() if of}
 

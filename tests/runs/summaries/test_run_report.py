@@ -148,6 +148,18 @@ def test_exclusions_are_counted_for_each_agent_with_the_first_reason(tmp_path: P
     ]
 
 
+def test_the_first_screen_omits_figures_that_some_episodes_do_not_report(tmp_path: Path) -> None:
+    used: list[dict[str, Any]] = [
+        {"calls": 2, "prompt_tokens": 9, "cost_usd": 0.5},
+        {"calls": 3, "prompt_tokens": 5},
+    ]
+    records = [bird_record(n, True) | {"usage": usage} for n, usage in zip("ab", used, strict=True)]
+    records.append(bird_record("c", False, status="infra_error"))  # has no usage
+    screen = first_screen(report(read_run(write_run(tmp_path / "run", records))))
+    [line] = [line for line in screen.splitlines() if line.startswith("Cost, agent")]
+    assert line.endswith("  5 model calls, 14 prompt tokens")
+
+
 def test_the_first_screen_wraps_the_note_about_exclusions(tmp_path: Path) -> None:
     why = "the server is lost " * 9
     records = [bird_record("a", True), bird_record("b", False) | {"status": "infra_error", "error": why}]
