@@ -126,10 +126,10 @@ class Ledger:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
         self._accounts: dict[Role, Account] = {}
         self._before = (0.0, 0)
-        self._calls_before, self._unpriced_before = 0, 0
+        self._calls_before, self._unpriced_before, self._unmetered_before = 0, 0, 0
         self._lock = threading.Lock()
 
-    def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
+    def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int, unmetered: int) -> None:
         """Count the usage of an earlier part of the run towards the budgets.
 
         Args:
@@ -137,10 +137,11 @@ class Ledger:
             cost: the cost of the earlier calls in US dollars, as far as it is known.
             tokens: the number of tokens in the earlier calls.
             unpriced: the number of earlier calls with an unknown cost.
+            unmetered: the number of earlier calls with an unknown token count.
         """
         with self._lock:
             self._before = (cost, tokens)
-            self._calls_before, self._unpriced_before = calls, unpriced
+            self._calls_before, self._unpriced_before, self._unmetered_before = calls, unpriced, unmetered
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
         """Add an answer to the account of a role. Reused answers cost nothing and are not counted."""
@@ -202,6 +203,6 @@ class Ledger:
         price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
         failed = sum(sum(a.troubles.values()) for a in accounts)
         again = f", {failed} failed request{'s' if failed > 1 else ''}" if failed else ""
-        unmetered = sum(a.unmetered for a in accounts)
+        unmetered = self._unmetered_before + sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
         return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"

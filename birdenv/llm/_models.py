@@ -83,7 +83,7 @@ class Models:
         """
         own = self._own = CallFile(folder / CALLS, append=True)
         self._recorded = own.by_episode()
-        self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
+        self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced, own.unmetered)
 
     def collect(self) -> CollectedCalls:
         """Collect a worker's calls in memory, so that the run's main process can record them."""

@@ -62,6 +62,7 @@ class CallFile:
         cost: the cost of these calls in US dollars, as far as it is known.
         tokens: the number of tokens in these calls.
         unpriced: the number of these calls with an unknown cost.
+        unmetered: the number of these calls with an unknown token count.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -73,7 +74,7 @@ class CallFile:
             InputError: the file cannot be read, or a line other than the last is damaged.
         """
         self.path = path
-        self.cost, self.tokens, self.calls, self.unpriced = 0.0, 0, 0, 0
+        self.cost, self.tokens, self.calls, self.unpriced, self.unmetered = 0.0, 0, 0, 0, 0
         self._lines: dict[str, _CallPlace] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
@@ -184,6 +185,7 @@ class CallFile:
             self.calls += 1
             self.cost += entry.get("cost_usd") or 0.0
             self.unpriced += entry.get("cost_usd") is None
+            self.unmetered += recorded.prompt_tokens is None or recorded.completion_tokens is None
             self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)
 
 

@@ -74,6 +74,15 @@ def test_own_prices_count_cached_tokens_apart(server: Start, models: Make, tmp_p
     assert found.ledger.accounts()["user"].unpriced == 1 and found.ledger.line().endswith("$0.0026+")
 
 
+def test_unknown_tokens_of_an_earlier_part_stay_unknown(server: Start, models: Make, tmp_path: Path) -> None:
+    for usage, said in ((False, "1 calls, tokens unknown, "), (True, "2 calls, ")):
+        found = models(server(ScriptedTurn(content="hi", usage=usage)).url)
+        found.record_in(tmp_path)
+        found.chat("agent", "m", str(usage)).complete(HELLO)
+        assert found.ledger.line().startswith(said)
+    assert "+ tokens" in found.ledger.line()
+
+
 def test_listed_prices_need_the_provider_s_url() -> None:
     pytest.importorskip("genai_prices")
     from birdenv.llm._costs import TokenPrices
