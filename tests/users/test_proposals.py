@@ -50,6 +50,7 @@ def last(task: str, *questions: str) -> str:
         ("library_2", ["Does a member with no loans at all belong on the list?"], "No. Only those"),
         ("bikeshare_3", ["Should the largest drain lead the list?"], "Yes."),
         ("library_4", ["Are ties by name in ascending order?"], "Yes."),
+        ("library_6", ["Does each member count no more than once?"], "Yes."),
         ("library_4", ["Should the most punctual branch be first?"], "For"),
         ("library_5", ["Are the smallest branches first?"], "For"),
         ("coop_M_3", ["Should cancelled orders be removed?"], "By 'dead orders'"),

@@ -109,7 +109,10 @@ _CHOOSES = re.compile(
 )
 """Occurs before a list of choices."""
 
-_PICKS = re.compile(r"\b(?:which (?:one|of)|(?:which|what) (?:do|would) you (?:mean|prefer))\b[^?]*\?$")
+_PICKS = re.compile(
+    r"\b(?:which (?:one|of|is (?:intended|meant|right))|(?:which|what) (?:do|would) you (?:mean|prefer))\b"
+    r"[^?]*\?$"
+)
 """Occurs in a sentence after a list of choices."""
 
 
