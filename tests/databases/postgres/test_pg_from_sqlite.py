@@ -124,9 +124,11 @@ def test_what_cannot_be_carried_is_reported_and_the_rest_is_there(
         CREATE TRIGGER loud AFTER INSERT ON a BEGIN SELECT 1; END;
         CREATE INDEX part ON a (x) WHERE x <> '';
         CREATE VIRTUAL TABLE words USING fts5(word);
+        CREATE TABLE c (long TEXT); INSERT INTO c VALUES (hex(randomblob(4500)));
+        CREATE INDEX wide ON c (long);
         """
     )
-    assert loaded.tables == {"a": 1, "b": 1}
+    assert loaded.tables == {"a": 1, "b": 1, "c": 1}
     notes = "\n".join(loaded.notes)
     for said in (
         "trigger loud is left out",
@@ -137,9 +139,10 @@ def test_what_cannot_be_carried_is_reported_and_the_rest_is_there(
         "foreign key of a on up is left out: there is no unique constraint",
         "foreign key of b on id is left out: insert or update on table",
         "view odd is left out: function strftime",
+        "left out: index row",
     ):
         assert said in notes
-    assert len(loaded.notes) == 8
+    assert len(loaded.notes) == 9
     assert ask("SELECT id FROM fine") == [(1,)]
 
 

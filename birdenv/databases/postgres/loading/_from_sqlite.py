@@ -138,7 +138,7 @@ def _complete(
         try:
             connection.execute(statement)
         except psycopg.Error as error:
-            if error.sqlstate is None or error.sqlstate[:2] not in ("22", "23", "42", "0A"):
+            if error.sqlstate is None or error.sqlstate[:2] not in ("22", "23", "42", "54", "0A"):
                 raise
             notes.append(f"{what} is left out: {one_line(error)}")
     return notes
