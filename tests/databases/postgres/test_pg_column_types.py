@@ -68,6 +68,8 @@ def test_a_column_written_for_sqlite(declared: str, values: list[Any], type: str
         ("TEXT", ["2024-01-01", "soon"], "text"),
         ("TEXT", [], "text"),
         ("text(6)", ["2021-04-16 13:21:19.864197+08"], "timestamptz"),
+        ("text(6)", ["2021-04-16 13:21:19-15:59", "2021-04-16 13:21:19Z"], "timestamptz"),
+        ("text(6)", ["2021-04-16 13:21:19+16"], "text"),
         ("text(6)", ["2021-04-16 13:21:19.86", "2021-04-16 13:21:19"], "timestamp"),
         ("text(6)", ["00:00:00"], "time"),
         ("text(6)", ["short"], "text"),
@@ -78,6 +80,13 @@ def test_a_column_written_for_sqlite(declared: str, values: list[Any], type: str
         ("TEXT", ['{"a": 1', "{}"], "text"),
         ("TEXT", ['{"a": "\\ud800"}'], "text"),
         ("TEXT", ['{"a": NaN}'], "text"),
+        ("TEXT", ['{"a": 1.5e300}'], "jsonb"),
+        ("TEXT", ['{"a": 1e200000}'], "text"),
+        ("TEXT", ['{"a": -0e-20000}'], "text"),
+        ("TEXT", ['{"a": 1e99999999999999999999}'], "text"),
+        ("TEXT", ['{"a": {"b": 1, "b": 2}}'], "text"),
+        ("TEXT", ['{"a": ' + "[" * 99 + "]" * 99 + "}"], "jsonb"),
+        ("TEXT", ['{"a": ' + "[" * 100 + "]" * 100 + "}"], "text"),
     ],
 )
 def test_a_column_exported_from_postgresql(declared: str, values: list[Any], type: str) -> None:

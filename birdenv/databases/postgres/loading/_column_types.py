@@ -22,12 +22,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from birdenv.databases.postgres._answers import MOST_LEVELS, levels_of_json
+
 _DECLARED: Final = re.compile(r"([A-Za-z][A-Za-z0-9_\s]*+)(?:\(\s*+(\d{1,9})\s*+(?:,\s*+(\d{1,9})\s*+)?\))?")
 _OF_THE_CATALOGUE: Final = re.compile(r"integer\((16|24|32|53|64)\)", re.IGNORECASE)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME: Final = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,6})?")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?")
-_ZONED: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d(:?\d\d)?)")
+_ZONED: Final = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-](0\d|1[0-5])(:?\d\d)?)")
 _LOST_BY_EXPORT: Final = re.compile(r"text(\(6\))?", re.IGNORECASE)
 _BY_NAME: Final = (
     ("numeric", ["numeric"]),
@@ -46,6 +48,7 @@ _BY_NAME: Final = (
 _ANY: Final = ("bigint", "double precision", "text", "bytea")
 _BITS: Final = {"smallint": 15, "integer": 31, "bigint": 63}
 _MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
+_MOST_DIGITS: Final = 4300  # of a number in JSON: PostgreSQL writes exponents out, and Python reads no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +158,30 @@ def _is_single(value: float) -> bool:
 
 
 def _is_json_object(text: str) -> bool:
-    """Return whether the text is an object that `jsonb` accepts: no null character, lone surrogate or NaN."""
+    """Return whether the text is an object that `jsonb` keeps without loss and birdenv can read again."""
     return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
 
 
 def _read_json(text: str) -> None:
-    value = json.loads(text, parse_constant=_refuse)
+    if levels_of_json(text.encode()) > MOST_LEVELS:
+        raise ValueError("the JSON is nested too deeply")
+    value = json.loads(
+        text, parse_constant=_refuse, parse_float=_read_number, object_pairs_hook=_without_duplicates
+    )
     json.dumps(value, ensure_ascii=False).encode()  # raises for a lone surrogate
+
+
+def _read_number(text: str) -> float:
+    if abs(Decimal(text).adjusted()) + len(text) > _MOST_DIGITS:
+        raise ValueError("the number has too many digits")
+    return float(text)
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice")  # jsonb would keep only the last value
+    return members
 
 
 def _refuse(constant: str) -> None:
@@ -171,7 +191,7 @@ def _refuse(constant: str) -> None:
 def _parses(read: Callable[[str], object], text: str) -> bool:
     try:
         read(text)
-    except (ValueError, RecursionError):
+    except (ValueError, ArithmeticError):
         return False
     return True
 
