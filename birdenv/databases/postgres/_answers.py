@@ -1,8 +1,9 @@
 """Convert the server's answers into errors, or into rows within limits.
 
 Values of types that do not exist in Python remain text. Dates and times outside Python's calendar (infinity,
-BC, the year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)`
-lose their padding. JSON that is nested too deeply to be processed is an error.
+BC, the year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC), as do those in a style
+that psycopg cannot read. Values of `char(n)` lose their padding. JSON that is nested too deeply to be
+processed is an error.
 
 The databases and roles of episodes have unique names on the server. Error messages, and values of the types
 that hold such names (`current_database()`, `current_user`, catalog columns), show a replacement instead,
@@ -76,7 +77,7 @@ class _OrText(Loader):
     def load(self, data: Any) -> Any:
         try:
             return super().load(data)  # type: ignore[safe-super]
-        except (psycopg.DataError, ValueError, OverflowError):
+        except (psycopg.DataError, ValueError, OverflowError, NotImplementedError):
             return bytes(data).decode()
 
 

@@ -206,6 +206,20 @@ def test_values(database: PostgresDatabase) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "text"),
+    [
+        ("datestyle = 'German'", "'2024-01-02 03:04Z'::timestamptz", "02.01.2024 03:04:00 UTC"),
+        ("intervalstyle = 'iso_8601'", "'1 day'::interval", "P1D"),
+    ],
+)
+def test_values_in_another_style_are_text(
+    database: PostgresDatabase, setting: str, value: str, text: str
+) -> None:
+    database.execute(f"SET {setting}")
+    assert rows(database.execute(f"SELECT {value}")) == [(text,)]
+
+
 def test_rows_are_cut(database: PostgresDatabase) -> None:
     endless = "SELECT generate_series(1, 1000000000)"
     for is_private in (False, True):
