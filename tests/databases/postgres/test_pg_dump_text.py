@@ -40,8 +40,11 @@ def test_rows_of_a_copy_are_no_sql() -> None:
     ]
 
 
-def test_a_copy_without_rows() -> None:
-    assert list(pieces("COPY t FROM stdin;\n\\.\n", HERE)) == [DumpPiece("COPY t FROM stdin", 1, "")]
+@pytest.mark.parametrize(
+    "statement", ["COPY t FROM stdin", "copy t from stdin (DELIMITER ';')", "COPY t FROM stdin -- ; all\n"]
+)
+def test_a_copy_without_rows(statement: str) -> None:
+    assert list(pieces(f"{statement};\n\\.\n", HERE)) == [DumpPiece(statement.rstrip(), 1, "")]
 
 
 @pytest.mark.parametrize(

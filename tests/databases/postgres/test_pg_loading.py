@@ -184,6 +184,7 @@ def find_template_after(server: PostgresServer, dump: Dump) -> str:
         ("book", "CREATE TABLE book (x integer REFERENCES nowhere);", r"book\.sql: line 1: .*nowhere.*42P01"),
         ("book", "CREATE TABLE book (id integer);\nCOPY book FROM stdin;\n1\n", "the dump is truncated"),
         ("book", "CREATE TABLE book (id integer);\n\\! touch x\n", r"line 2: .* this psql command: .*touch"),
+        ("book", "CREATE TABLE book (x integer);\nCOPY book TO STDOUT;", r"book\.sql: line 2: .*COPY"),
         ("book", FOUR_ROWS + "INSERT INTO book VALUES (x);\n" + FOUR_ROWS, r"book\.sql: line 6: .*x"),
         ("book", "CREATE TABLE another (id integer);", r"be incomplete.*do not create a table: book"),
         ("book", "", r"do not create a table: book\.sql"),

@@ -28,7 +28,7 @@ _ENCODING: Final = re.compile(
 )
 _CODECS: Final = {"SQL_ASCII": "UTF8", "UNICODE": "UTF8", "EUC_CN": "gb2312", "UHC": "cp949"}
 
-_COPY: Final = re.compile(r"copy\s(?>.*\sfrom\s+stdin\b)[^;]*", re.IGNORECASE | re.DOTALL)
+_COPY: Final = re.compile(r"copy\s.*\sfrom\s+stdin\b", re.IGNORECASE | re.DOTALL)
 _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
 
@@ -107,7 +107,7 @@ def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
         statement = text[start:end].rstrip("; \t\r\n")
         place = end
         if after_comments(statement) < len(statement):
-            if _COPY.fullmatch(statement):
+            if _COPY.match(statement):
                 data, place = _copy_data(text, end, f"{path}: line {line}")
                 yield DumpPiece(statement, line, data)
             else:
@@ -251,7 +251,7 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
     """Run one statement. Return the error if the dump caused it, or None if the statement succeeds.
 
-    Errors that the server caused are raised.
+    Errors that the server caused are raised, and `InputError` for a statement that psycopg cannot run.
     """
     try:
         with connection.cursor() as cursor:
@@ -264,13 +264,18 @@ def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece)
         if _is_servers_fault(error):
             raise
         line = piece.line + _line_of(error, piece)
-        return Fault(path, line, error.sqlstate or "", one_line(error))
+        if error.sqlstate is None:
+            connection.close()  # it may be in the middle of a COPY, where it cannot even roll back
+            raise InputError(f"{path}: line {line}: {one_line(error)}") from None
+        return Fault(path, line, error.sqlstate, one_line(error))
     return None
 
 
 def _is_servers_fault(error: psycopg.Error) -> bool:
     """Return whether the server is to blame: a lost connection, a full disk, a shutdown."""
-    return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
+    if error.sqlstate is None:  # psycopg's own errors, such as for COPY ... TO STDOUT
+        return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
+    return error.sqlstate.startswith(("53", "57", "58", "08"))
 
 
 def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
