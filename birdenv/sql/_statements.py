@@ -131,10 +131,9 @@ def split_script(script: str) -> list[str]:
     pieces: list[str] = []
     start: int | None = None  # of the piece being read
     end = 0
-    depth = 0  # of parentheses
     blocks = _Blocks()
     for token in tokens:
-        if token.text == ";" and depth == 0 and not blocks.depth:
+        if blocks.are_ended_by(token):
             if start is not None:
                 pieces.append(script[start:end])
             start, blocks = None, _Blocks()
@@ -142,30 +141,34 @@ def split_script(script: str) -> list[str]:
         if start is None:
             start = token.end - len(token.text)
         end = token.end
-        depth = max(depth + (token.text == "(") - (token.text == ")"), 0)
-        blocks.see(token)
     if start is not None:
         pieces.append(script[start:end])
     return pieces
 
 
 class _Blocks:
-    """Counts the nested blocks in the body of a routine that is written as SQL, not as a string."""
+    """Counts parentheses, and nested blocks in the body of a routine that is written as SQL, not a string."""
 
     def __init__(self) -> None:
-        self.depth = 0
+        self._depth = 0
+        self._parentheses = 0
         self._head: list[str] = []
         self._is_routine = False
 
-    def see(self, token: Token) -> None:
+    def are_ended_by(self, token: Token) -> bool:
+        """Read the next token. Return whether it is the semicolon that ends the statement."""
+        if token.text == ";" and not self._parentheses and not self._depth:
+            return True
+        self._parentheses = max(self._parentheses + (token.text == "(") - (token.text == ")"), 0)
         word = token.text.upper() if token.kind == "word" else ""
         if len(self._head) < _LONGEST_ROUTINE_HEAD and not self._is_routine:
             self._head.append(word)
             self._is_routine = _ROUTINE.fullmatch(" ".join(self._head)) is not None
         elif self._is_routine and word == "END":
-            self.depth = max(self.depth - 1, 0)
-        elif self._is_routine and (word == "BEGIN" or (word == "CASE" and self.depth)):
-            self.depth += 1
+            self._depth = max(self._depth - 1, 0)
+        elif self._is_routine and (word == "BEGIN" or (word == "CASE" and self._depth)):
+            self._depth += 1
+        return False
 
 
 def statement_start(script: str, place: int = 0) -> int:
@@ -197,7 +200,13 @@ def statement_end(script: str, start: int) -> int:
     depth = 0
     for stop, place in postgres_stops(script, start):
         if stop == ";" and depth <= 0:
-            return place
+            if "atomic" not in script[start:place].lower():
+                return place
+            blocks = _Blocks()
+            return next(
+                (token.end for token in postgres_tokens(script, start) if blocks.are_ended_by(token)),
+                len(script),
+            )
         depth += (stop == "(") - (stop == ")")
     return len(script)
 

@@ -192,12 +192,11 @@ def _is_closed(text: str) -> bool:
     return text.endswith("]") if text[0] == "[" else text.count(text[0]) % 2 == 0
 
 
-def postgres_tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens in SQL text by PostgreSQL's rules.
+def postgres_tokens(sql: str, place: int = 0) -> Iterator[Token]:
+    """Yield the tokens in SQL text from a position on, by PostgreSQL's rules.
 
     Raises `UnterminatedError` at an unterminated quote or comment, after yielding the tokens before it.
     """
-    place = 0
     while match := _compiled(_POSTGRES).match(sql, place):
         kind = match.lastgroup or "symbol"
         place = _end(match, kind)

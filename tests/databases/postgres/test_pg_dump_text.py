@@ -10,6 +10,7 @@ from birdenv.databases.postgres.loading._dump_file import DumpPiece, pieces, rea
 from birdenv.errors import InputError
 
 HERE = Path("some.sql")
+ATOMIC = "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; SELECT 2; END"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ HERE = Path("some.sql")
         ("DO $x$ ; $$ ; $x$; b", ["DO $x$ ; $$ ; $x$", "b"]),
         ("SELECT a$b$c; d", ["SELECT a$b$c", "d"]),
         ("CREATE RULE r AS DO (SELECT 1; SELECT 2); b", ["CREATE RULE r AS DO (SELECT 1; SELECT 2)", "b"]),
+        (f"a; /* x */ {ATOMIC}; b", ["a", f"/* x */ {ATOMIC}", "b"]),
+        ("SELECT 'atomic'; b", ["SELECT 'atomic'", "b"]),
         ("\\restrict abc\nSELECT 1;\n\\unrestrict abc", ["\\restrict abc", "SELECT 1", "\\unrestrict abc"]),
     ],
 )

@@ -1,8 +1,8 @@
 """Run a dump file, ignoring its psql commands and its statements about roles and other databases.
 
 A plain dump is split into statements and COPY blocks by the rules of `psql`. A semicolon outside quotes,
-comments and parentheses ends a statement. The lines after `COPY ... FROM stdin;` are data, up to the line
-`\\.`. Between statements, a line that starts with a backslash is a psql command.
+comments, parentheses and `BEGIN ATOMIC ... END` ends a statement. The lines after `COPY ... FROM stdin;` are
+data, up to the line `\\.`. Between statements, a line that starts with a backslash is a psql command.
 """
 
 from __future__ import annotations
