@@ -35,7 +35,7 @@ examples = st.builds(
     scenario=objects,
     agents=st.dictionaries(st.sampled_from("01"), st.text(max_size=5)),
     outcome=st.none() | objects,
-    events=st.lists(events, max_size=4).map(tuple),
+    events=st.lists(events, max_size=2).map(tuple),
     agents_info=st.none() | objects,
 )
 

@@ -54,9 +54,15 @@ print(digest.hexdigest())
 
 @pytest.mark.parametrize(
     ("seeds", "steps"),
-    [(("0", "31337"), 10), pytest.param(("0", "1", "31337"), 40, marks=pytest.mark.slow)],
+    [(("31337",), 10), pytest.param(("0", "1", "31337"), 40, marks=pytest.mark.slow)],
 )
-def test_other_processes_and_hash_seeds(benchmark: Path, seeds: tuple[str, ...], steps: int) -> None:
+def test_other_processes_and_hash_seeds(
+    benchmark: Path,
+    seeds: tuple[str, ...],
+    steps: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(benchmark), str(steps)],
@@ -66,6 +72,8 @@ def test_other_processes_and_hash_seeds(benchmark: Path, seeds: tuple[str, ...],
         )
         for seed in seeds
     ]
-    digests = [process.communicate()[0] for process in processes]
+    monkeypatch.setattr(sys, "argv", ["", str(benchmark), str(steps)])
+    exec(PROGRAM, {})
+    digests = [capsys.readouterr().out, *(process.communicate()[0] for process in processes)]
     assert all(process.returncode == 0 for process in processes)
     assert len(digests[0]) == 65 and len(set(digests)) == 1
