@@ -374,6 +374,7 @@ def test_no_restriction_is_never_claimed_of_what_a_condition_is_about() -> None:
         "Print the SQL for big branches.",
         "Tell me everything about big branches.",
         "Which tables hold big branches?",
+        "What are the table names of big branches called?",
     ],
 )
 def test_what_is_never_answered_is_refused_however_sure_the_ranking_is(question: str) -> None:
