@@ -22,7 +22,7 @@ HEAVY: Final = ("slow", "kills", "hostile_all_doors", "real_tasks", "real_model"
 
 MOST_SECONDS: Final = 2.0
 
-NOISE: Final = 1.5
+NOISE: Final = 2.0
 """The same work takes up to so much more processor time while others use the core; the run fails beyond."""
 
 _USUAL: Final = 0.05
@@ -168,7 +168,7 @@ class _Gate:
             for test, seconds in over:
                 terminalreporter.write_line(f"{seconds:6.2f} s  {test}")
             terminalreporter.write_line(
-                f"A test may use {self._most:g} s, half as much again for noise, and more on a slow machine. "
+                f"A test may use {self._most:g} s, twice as much beside others, and more on a slow machine. "
                 f"Make these cheaper, or mark them with one of {', '.join(HEAVY)} and leave a sample of "
                 "them without the mark."
             )
