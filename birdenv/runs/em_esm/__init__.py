@@ -6,14 +6,11 @@ from birdenv.runs.em_esm._evaluate import (
     queries_on,
     read_details,
 )
+from birdenv.runs.em_esm._pair_folders import export_folder, holds_pairs, newest_run, pairs_folder
 from birdenv.runs.em_esm._pairs import (
     SOURCES,
     ScoredPair,
-    export_folder,
     export_pairs,
-    holds_pairs,
-    newest_run,
-    pairs_folder,
     read_pair_records,
     read_pairs,
     write_pairs,

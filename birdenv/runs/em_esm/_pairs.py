@@ -1,4 +1,4 @@
-"""Read and write pairs of gold and predicted SQL, and find the newest folder of pairs.
+"""Read and write pairs of gold and predicted SQL.
 
 `gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also names the database of each pair,
 preserves line breaks in strings, and has the fields that `birdenv score` reads.
@@ -6,79 +6,18 @@ preserves line breaks in strings, and has the fields that `birdenv score` reads.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, lines_of, read_records, write_records, write_text
-from birdenv.runs._run_folder import RunDirectory, run_folder
+from birdenv.runs._run_folder import RunDirectory
 from birdenv.sql import one_line
 
-_DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
-
-
-class NewestRun(NamedTuple):
-    """The newest complete folder, and a message for each newer folder that says why it was skipped."""
-
-    folder: Path
-    skipped: list[str]
-
-
-def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
-    """Return the newest complete folder `run_*` in `root`.
-
-    Folders named `run_YYYYMMDD_HHMMSS` are ordered by this date, and count as newer than all other folders,
-    which are ordered by modification time and then by name. Links that lead out of `root` are skipped.
-
-    Args:
-        root: the folder to search.
-        is_complete: a function that returns whether a folder has all its files.
-
-    Raises:
-        InputError: there is no complete folder.
-    """
-    skipped: list[str] = []
-    for folder in _candidates(root):
-        if not folder.resolve().is_relative_to(root.resolve()):
-            skipped.append(f"{folder}: a link that leads out of {root}")
-        elif not is_complete(folder):
-            skipped.append(f"{folder}: not complete (the run may still be in progress)")
-        else:
-            return NewestRun(folder, skipped)
-    why = f"; skipped: {'; '.join(skipped)}" if skipped else ""
-    raise InputError(
-        f"no run found: --run-dir is not set, and --runs-root {root} contains no complete folder run_*{why}"
-    )
-
-
-def _candidates(root: Path) -> list[Path]:
-    if not is_directory(root):
-        return []
-    with file_errors(root):
-        folders = [path for path in root.iterdir() if path.name.startswith("run_") and path.is_dir()]
-        dated = sorted((path for path in folders if _has_date(path.name)), key=lambda path: path.name)
-        others = [path for path in folders if path not in dated]
-        others.sort(key=lambda path: (path.stat().st_mtime_ns, path.name))
-    return [*reversed(dated), *reversed(others)]
-
-
-def _has_date(name: str) -> bool:
-    match = _DATED.fullmatch(name)
-    if match is None:
-        return False
-    try:
-        datetime.strptime(match[1], "%Y%m%d_%H%M%S")
-    except ValueError:
-        return False
-    return True
-
-
-_GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
+GOLD, PREDS, PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
 _NAMES = ("db_id", "instance_id", "difficulty")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _LFS = b"version https://git-lfs"
@@ -116,27 +55,6 @@ class ScoredPair:
     record: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
-def holds_pairs(folder: Path) -> bool:
-    """Return whether the folder contains pair files."""
-    return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
-
-
-def pairs_folder(path: Path) -> Path:
-    """Return the path itself or, if it has no pair files, the BIRD run or newest pair folder inside it.
-
-    Raises `InputError` if there is neither.
-    """
-    if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
-        return path
-    try:
-        return run_folder(path)
-    except InputError as error:
-        if found := next(filter(holds_pairs, _candidates(path)), None):
-            return found
-        pairs = f"{_PAIRS}, or {_GOLD} and {_PREDS}"
-        raise InputError(f"{path} has no pairs ({pairs}) and no run that can be read: {error}") from None
-
-
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
     """Return the pairs in a folder, or the pairs of gold and submitted SQL in a BIRD run.
 
@@ -154,32 +72,32 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
             with `auto`, the files disagree.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; specify a folder with {_GOLD} and {_PREDS}")
-    if source != "lines" and exists(folder / _PAIRS):
-        pairs = read_pair_records(folder / _PAIRS)
+        raise InputError(f"{folder}: no such directory; specify a folder with {GOLD} and {PREDS}")
+    if source != "lines" and exists(folder / PAIRS):
+        pairs = read_pair_records(folder / PAIRS)
         if several := next((pair for pair in pairs if len(pair.golds) > 1), None):
             raise InputError(
-                f"{folder / _PAIRS}: record {several.idx + 1}: the field `gold_sql` must be a string, or a "
+                f"{folder / PAIRS}: record {several.idx + 1}: the field `gold_sql` must be a string, or a "
                 "list containing one string"
             )
         if source == "auto":
             _check_agreement(folder, pairs)
         return pairs
-    if source == "auto" and exists(folder / "config.json") and not exists(folder / _PREDS):
+    if source == "auto" and exists(folder / "config.json") and not exists(folder / PREDS):
         return _from_run(RunDirectory(folder))
     if source == "pairs":
-        raise InputError(f"{folder} contains no {_PAIRS}, which --source pairs requires")
-    missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
+        raise InputError(f"{folder} contains no {PAIRS}, which --source pairs requires")
+    missing = [name for name in (PREDS, GOLD) if not exists(folder / name)]
     if missing:
         raise InputError(f"{folder} contains no {' and no '.join(missing)}; is the run still in progress?")
-    golds, preds = _lines(folder / _GOLD), _lines(folder / _PREDS)
+    golds, preds = _lines(folder / GOLD), _lines(folder / PREDS)
     if len(golds) != len(preds) and not allow_truncate:
         raise InputError(
-            f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
+            f"{folder}: {GOLD} has {len(golds)} lines and {PREDS} has {len(preds)}, so they do not pair up "
             "(an empty query needs a line, too); fix them, or ignore the extra lines with --allow-truncate"
         )
     if not golds or not preds:
-        raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
+        raise InputError(f"{folder}: {GOLD if not golds else PREDS} is empty")
     return [ScoredPair(idx, *pair) for idx, pair in enumerate(zip(golds, preds, strict=False))]
 
 
@@ -203,7 +121,7 @@ def _from_run(directory: RunDirectory) -> list[ScoredPair]:
 
 def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
     """Raise an `InputError` that names the first pair that differs between the two kinds of files."""
-    for name, queries in ((_GOLD, [p.gold for p in pairs]), (_PREDS, [p.pred for p in pairs])):
+    for name, queries in ((GOLD, [p.gold for p in pairs]), (PREDS, [p.pred for p in pairs])):
         if not exists(folder / name):
             continue
         lines = _lines(folder / name)
@@ -215,7 +133,7 @@ def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
             else:
                 what = f"the first difference is pair {number}: {_parts(one_line(sql, 'sqlite'), line)}"
             raise InputError(
-                f"{folder}: {_PAIRS} and {name} disagree, {what}; choose one with --source pairs or "
+                f"{folder}: {PAIRS} and {name} disagree, {what}; choose one with --source pairs or "
                 "--source lines"
             )
 
@@ -231,7 +149,7 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 
     The SQL `dialect` is used to put each query on one line.
     """
-    write_records(folder / _PAIRS, map(_record, pairs))
+    write_records(folder / PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
 
@@ -239,7 +157,7 @@ def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
     """Write queries, one per line, to `<prefix>gold.txt` and `<prefix>preds.txt`."""
-    for name, queries in ((_GOLD, golds), (_PREDS, preds)):
+    for name, queries in ((GOLD, golds), (PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
@@ -268,16 +186,6 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
         ),
     )
     return len(pairs)
-
-
-def export_folder(place: Path) -> Path:
-    """Return `place` if its name begins with `run_`; otherwise, the path of a new folder in `place`."""
-    if place.name.startswith("run_"):
-        return place
-    moment = datetime.now()
-    while exists(folder := place / moment.strftime("run_%Y%m%d_%H%M%S")):
-        moment += timedelta(seconds=1)
-    return folder
 
 
 def pairs_of_run(
