@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -37,13 +36,6 @@ def obey(owner: Owner, order: str, value: Any) -> Any:  # noqa: C901
             raise RuntimeError(value)
         case "memory":
             raise MemoryError
-        case "accept":
-            while (another := owner.accept()) is not None:
-                threading.Thread(
-                    target=another.serve,
-                    args=(lambda order, value, another=another: obey(another, order, value),),
-                    daemon=True,
-                ).start()
         case "sleep":
             time.sleep(value)
         case "compute":  # nothing in Python can interrupt this

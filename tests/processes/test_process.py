@@ -137,10 +137,8 @@ def test_an_answer_that_fails_ends_it(process: ChildProcess, ends: Ends, error: 
     assert ends(process.pid)
 
 
-def test_channels_are_served_at_the_same_time(process: ChildProcess, ends: Ends) -> None:
-    main = threading.Thread(target=ask, args=(process, "accept"))
-    main.start()
-    time.sleep(0.3)  # until it waits there
+def test_channels_are_served_at_the_same_time(ends: Ends) -> None:
+    process = ChildProcess("accepting_child")
     first, second = process.open_channel(), process.open_channel()
     waiting = threading.Thread(target=ask, args=(first, "sleep", 0.5))
     waiting.start()
@@ -149,7 +147,6 @@ def test_channels_are_served_at_the_same_time(process: ChildProcess, ends: Ends)
     assert ask(first, "sleep", 60, seconds=0.2) == Death("it did not answer", was_late=True)
     assert isinstance(ask(second, "echo", 1), Death), "the end of the process is that of all"
     assert ends(process.pid)
-    main.join()
 
 
 def test_ctrl_c_while_it_is_waited_for_kills_it(process: ChildProcess, ends: Ends) -> None:
