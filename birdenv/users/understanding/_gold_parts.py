@@ -208,7 +208,10 @@ def _as_noun(term: str) -> str:
 def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
     terms = {_as_noun(item.term) for item in points}
     left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
-    return not any(t.kind in ("string", "number") or t.key in (">", "<", ">=", "<=", "=", "<>") for t in left)
+    return not any(t.kind in ("string", "number") or t.key in _TELLING for t in left)
+
+
+_TELLING = frozenset({">", "<", ">=", "<=", "=", "<>", "ORDER", "GROUP"})
 
 
 def _text(tokens: list[LexicalUnit]) -> str:
