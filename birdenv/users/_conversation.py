@@ -108,6 +108,8 @@ class Conversation:
     def _in_the_light_of_before(self, part: Part) -> Part:
         """Return a question, interpreted with the help of what was said before."""
         asked, choice = part.asked or take_apart(part.text), part.choice
+        if choice is not None and (kept := self._kept_of_the_first(asked, choice)):
+            return Part(part.text, kept, asked)
         if choice is None or choice is NEVER or not self.told:
             return part if part.asked else Part(part.text, choice, asked)
         if (text := without_courtesy(asked.text)) and text != asked.text:
@@ -115,6 +117,22 @@ class Conversation:
             rest = understand(self.brief, asked)
             choice = max(rest, choice, key=lambda one: (one.tells, one.share))
         return Part(part.text, self._follow_up(asked, choice), asked)
+
+    def _kept_of_the_first(self, asked: Question, choice: Choice) -> Choice | None:
+        """Return all conditions of the first request that a follow-up keeps, if a question asks for them."""
+        if not self.brief.earlier_gold or not choice.tells or "first request" not in says(asked.text):
+            return None
+        conditions = [
+            (part, part.sql.partition(" ")[2])
+            for one in index_of(self.brief).candidates
+            for part in one.segments
+            if part.clause in ("where", "having") and not part.is_inner
+        ]
+        kept = [(part, sql) for part, sql in conditions if has_snippet(self.brief.earlier_gold, sql)]
+        if len(kept) < 2:
+            return None
+        whole = replace(kept[0][0], sql=f"WHERE {' AND '.join(sql for _, sql in kept)}")
+        return Choice("unlabelled", parts=(whole,), share=choice.share)
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
@@ -129,7 +147,7 @@ class Conversation:
             return choice
         if _QUOTES.search(asked.text) and "refers" not in said:
             return choice
-        if _lists(choice) and not asks_for_output(asked.said):
+        if _lists(choice) and choice.share < SURE and not asks_for_output(asked.said):
             choice = UNCLEAR
         if one := self._with_amounts(asked, choice):
             return one
