@@ -211,7 +211,7 @@ def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> b
     return not any(t.kind in ("string", "number") or t.key in _TELLING for t in left)
 
 
-_TELLING = frozenset({">", "<", ">=", "<=", "=", "<>", "ORDER", "GROUP"})
+_TELLING = frozenset({">", "<", ">=", "<=", "=", "<>", "ORDER"})
 
 
 def _text(tokens: list[LexicalUnit]) -> str:
