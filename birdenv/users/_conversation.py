@@ -147,7 +147,8 @@ class Conversation:
             return choice
         if _QUOTES.search(asked.text) and "refers" not in said:
             return choice
-        if _lists(choice) and choice.share < SURE and not asks_for_output(asked.said):
+        lists_for_sure = "output" in asked.kinds and choice.share >= SURE
+        if _lists(choice) and not (lists_for_sure or asks_for_output(asked.said)):
             choice = UNCLEAR
         if one := self._with_amounts(asked, choice):
             return one
