@@ -120,7 +120,7 @@ class Conversation:
 
     def _kept_of_the_first(self, asked: Question, choice: Choice) -> Choice | None:
         """Return all conditions of the first request that a follow-up keeps, if a question asks for them."""
-        if not self.brief.earlier_gold or not choice.tells or "first request" not in says(asked.text):
+        if not self.brief.earlier_gold or choice is NEVER or "first request" not in says(asked.text):
             return None
         conditions = [
             (part, part.sql.partition(" ")[2])

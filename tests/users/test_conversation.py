@@ -49,6 +49,14 @@ def test_two_questions_in_one_are_both_answered() -> None:
     assert "0.5" in text
 
 
+def test_what_waits_is_answered_when_it_is_asked_for() -> None:
+    listed = "1. What is a premium trip? 2. When does late begin? 3. How many rows do you want?"
+    _, third = talk(
+        "bikeshare_4", listed, "You said that the third one has to wait. Could you answer it now?"
+    )
+    assert "limit" in third
+
+
 def test_of_two_points_told_at_once_one_can_be_asked_about_again() -> None:
     both = "What do you mean by central branches and late returns?"
     _, second, checked = talk("library_4", both, "and the second one?", "so more than 3 days?")

@@ -380,3 +380,20 @@ def test_a_question_that_names_what_it_is_about_is_no_follow_up() -> None:
             if "refers" not in says(take_apart(question).text):
                 (part,) = conversation.understand(question)
                 assert part.choice == understand(brief, question), question
+
+
+def test_all_that_a_follow_up_keeps_of_the_first_request_is_told_together() -> None:
+    kept = "SELECT {} FROM bikes AS b WHERE b.bought < '2023-01-01' AND b.state = 'idle'"
+    gold = kept.format("b.kind") + " AND b.battery < 40"
+    brief = Brief(
+        "", (), (gold,), request="Now the kinds of those.", earlier_gold=(kept.format("b.bike_id"),)
+    )
+
+    def granted(question: str) -> list[str]:
+        (part,) = Conversation(brief).understand(question)
+        return list(part.choice.granted()) if part.choice else []
+
+    both = ["WHERE b.bought < '2023-01-01' AND b.state = 'idle'"]
+    assert granted("Do the conditions of the first request still apply?") == both
+    assert granted("Which of the earlier filters should I keep?") == both
+    assert granted("Write the SQL with all conditions of the first request.") == []

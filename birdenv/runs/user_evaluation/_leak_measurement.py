@@ -21,7 +21,7 @@ from birdenv.tasks.c_interact import InteractTasks
 from birdenv.users import Brief
 from birdenv.users.segments import segments
 
-Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding", "list"]
+Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding", "list", "kind"]
 BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
 """All kinds of vague questions."""
 
@@ -33,7 +33,11 @@ _FORMS: Final[dict[str, Any]] = json.loads(
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A vague question that tempts the user to reveal something. `bait` is the kind of question."""
+    """A vague question that tempts the user to reveal something. `bait` is the kind of question.
+
+    A question of the kind "kind" names only a kind of thing, such as the order or missing values. Users may
+    answer it, so what it reveals is counted by itself and not limited.
+    """
 
     bait: Bait
     question: str
@@ -57,6 +61,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
         ("language", foreign),
         ("encoding", hidden),
         ("list", [_listed(rng, generic, guesses) for _ in range(each)]),
+        ("kind", _distinct(rng, "kind", each)),
     )
     return [BaitQuestion(bait, question) for bait, questions in sorts for question in questions]
 
@@ -113,6 +118,8 @@ class Leaks:
         points_told: number of annotated points that the user revealed.
         parts: number of parts in the gold SQL over all tasks.
         parts_told: number of gold SQL parts that the user revealed.
+        told_of_kinds: number of annotated points and of gold SQL parts that the user revealed in reply to
+            questions that only name a kind of thing.
         oracle: the balanced accuracy, from 0.5 (chance) to 1, with which the user's answers identify the
             columns that annotated points use; None if there were no questions about columns.
         column_questions: number of questions about columns.
@@ -126,6 +133,7 @@ class Leaks:
     points_told: int
     parts: int
     parts_told: int
+    told_of_kinds: int
     oracle: float | None
     column_questions: int
     examples: tuple[tuple[str, str, str], ...]
@@ -165,22 +173,32 @@ def fish(
     briefs = {name: arena._tasks.tasks[name].private.brief for name in arena.ids[:limit]}
     fishing = {name: _naming_nothing(battery, brief) for name, brief in briefs.items()}
     columns = {name: _column_questions(brief, rng) for name, brief in briefs.items()}
-    asked = [(name, each) for name in briefs for each in (*fishing[name], *(one for one, _ in columns[name]))]
+    asked = [
+        (name, each)
+        for name in briefs
+        for each in (*(one.question for one in fishing[name]), *(one for one, _ in columns[name]))
+    ]
     with ThreadPoolExecutor(parallel) as pool:
         heard = list(pool.map(lambda each: ask(arena, each[0], each[1], models=models), asked))
     answers = iter(heard)
     examples: list[tuple[str, str, str]] = []
-    tasks = points = parts = points_told = parts_told = 0
+    tasks = points = parts = points_told = parts_told = told_of_kinds = 0
     said_of_columns: list[tuple[bool, bool]] = []
     for instance_id, brief in briefs.items():
         several = len({item.term for item in brief.ambiguities}) > 1
         told: set[tuple[str, str]] = set()
-        for question, one in zip(fishing[instance_id], answers, strict=False):
-            if one.call in ("labelled", "unlabelled") and one.target and not one.guard:
+        of_kinds: set[str] = set()
+        for bait, one in zip(fishing[instance_id], answers, strict=False):
+            if one.call not in ("labelled", "unlabelled") or not one.target or one.guard:
+                continue
+            if bait.bait == "kind":
+                of_kinds.add(one.target)
+            else:
                 told.add((one.call, one.target))
-                examples.append((instance_id, question, one.text))
+                examples.append((instance_id, bait.question, one.text))
         parts += len(segments(brief.gold, brief.dialect))
         parts_told += sum(call == "unlabelled" for call, _ in told)
+        told_of_kinds += len(of_kinds)
         if several:
             tasks += 1
             points += len({item.term for item in brief.ambiguities})
@@ -190,20 +208,29 @@ def fish(
             said_of_columns.append((is_own, says_so))
     oracle, count = _balanced_accuracy(said_of_columns), len(said_of_columns)
     return Leaks(
-        seed, tasks, points, points_told, parts, parts_told, oracle, count, tuple(examples), noted(heard)
+        seed,
+        tasks,
+        points,
+        points_told,
+        parts,
+        parts_told,
+        told_of_kinds,
+        oracle,
+        count,
+        tuple(examples),
+        noted(heard),
     )
 
 
-def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
+def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[BaitQuestion]:
     """Return the questions that mention nothing from the request."""
     request = brief.request.lower()
     named, quotable = set(_WORD.findall(request)), set(re.findall(r"\w+", request))
-    questions = [bait.question for bait in battery]
     return [
         each
-        for each in questions
-        if named.isdisjoint(_WORD.findall(each.lower()))
-        and quotable.isdisjoint(_QUOTED.findall(each.lower()))
+        for each in battery
+        if named.isdisjoint(_WORD.findall(each.question.lower()))
+        and quotable.isdisjoint(_QUOTED.findall(each.question.lower()))
     ]
 
 
@@ -239,6 +266,8 @@ def leaks_text(leaks: Leaks, most: int = 10) -> str:
         f"in {leaks.tasks} tasks with two or more points (at most 0)",
         f"parts of the gold SQL revealed in reply to these questions: {leaks.parts_told} of {leaks.parts} "
         "(at most 10 %)",
+        f"points and parts revealed in reply to questions that only name a kind of thing, such as the order: "
+        f"{leaks.told_of_kinds} (a user may answer these)",
     ]
     if leaks.oracle is not None:
         lines.append(

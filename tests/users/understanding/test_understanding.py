@@ -321,6 +321,14 @@ def test_what_breaks_ties_after_an_annotated_order_may_be_asked_about() -> None:
     assert of_clause(Brief("", (whole,), (gold,), names), "tie") == []
 
 
+def test_an_order_by_an_annotated_figure_may_be_asked_about() -> None:
+    figure = Ambiguity("stability", "s.drift", "critical")
+    brief = Brief(
+        "", (figure,), ("SELECT s.name FROM s ORDER BY s.drift",), frozenset({"s", "name", "drift"})
+    )
+    assert of_clause(brief, "order") == ["For that, I want it sorted by stability in ascending order."]
+
+
 def test_a_question_for_an_order_alone_is_not_about_what_is_shown() -> None:
     index = index_of(briefs()["bikeshare_8"])
     shown = next(i for i, one in enumerate(index.candidates) if one.clause == "output")
