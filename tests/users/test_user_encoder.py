@@ -35,10 +35,8 @@ LABELLED = [
     ("What do you mean by `loaves`, are they the best loaves?", "loaves"),
     ("What do you mean by “BEST   Loaves”?", "best loaves"),
     ("Which loaves count? The best loaves only?", "loaves"),
-    ("How should I interpret mean?", "mean"),
     ("What do you mean by loaves?", "loaves"),
     ("What do you mean by 'mean'?", "mean"),
-    ("Could you clarify sql?", "sql"),
     ("Could you clarify baker's dozen?", "baker's dozen"),
     ("What is 'baker’s dozen'?", "baker's dozen"),
     ("How should the results be sorted?", "order"),
@@ -53,7 +51,6 @@ LABELLED = [
     ("A dozen of what?", "baker's dozen"),
     ("flour?", "price of flour"),
     ("Is 'best loaves' about the value or the count, and which columns are involved?", "best loaves"),
-    ("For 'best loaves', which fields do you look at?", "best loaves"),
     ("Ｗhat do you mean by ‘best lo​aves’?", "best loaves"),
 ]
 
@@ -151,7 +148,6 @@ UNANSWERABLE = [
 UNCLEAR = [
     "What is the threshold?",
     "Could you clarify?",
-    "What do you mean by that?",
     "How do you define it?",
     "Which value should be used?",
     "Is the moon made of cheese?",

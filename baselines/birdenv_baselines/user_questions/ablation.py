@@ -71,7 +71,7 @@ PARTS: Sequence[Part] = (
     Part("whether a restriction may be denied", patches={"_ranking._is_unrestricted": lambda *_: True}),
     Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
     Part("the one candidate of a kind", patches={"_choice._the_one_of_its_kind": lambda index, asked: -1}),
-    Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
+    Part("names for certain", patches={"_choice._named_point": lambda index, asked: None}),
 )
 """The parts to remove, one at a time."""
 

@@ -21,7 +21,7 @@ from birdenv.users.understanding._phrases import (
 from birdenv.users.understanding._question import Question, called
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
-from birdenv.users.understanding._word_forms import FRAME_STEMS, clean, content_stems, stem, words
+from birdenv.users.understanding._word_forms import FRAME_STEMS, content_stems, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,67 +74,30 @@ NEVER = Choice("unanswerable")
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
     """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
-    if not asked.spaced.strip() or quotes_sql(asked.asked):
+    named, said = _named_point(index, asked), asked.said
+    if named is not None:  # a term may be called "query"
+        said = Said.of(" ".join(words(_IN_QUOTES.sub(" ", asked.text))))
+    if not asked.spaced.strip() or quotes_sql(asked.asked) or is_never_answered(said):
         return NEVER
-    named, doubtful = _named_for_certain(index, asked), False
-    if is_never_answered(asked.said) or is_out_of_scope(asked.said):
-        rest = _without_names(index, asked)
-        doubtful = is_out_of_scope(rest, about_a_term=named is not None)
-        if is_never_answered(rest):
-            return NEVER
+    doubtful = is_out_of_scope(said)
     if named is not None and not doubtful:
         return choice_of(named)
     return choose(index, asked, weights or load_weights(), doubtful)
 
 
-_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
-
-
-def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
-    """Return the point that a question names in quotation marks, or beside words that frame any question.
-
-    If there is no such point, the quotation may be a part of one name, such as 'dead' for "dead orders".
-    """
-    quoted = {f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)}
-    names = [
-        (f" {name} ", number)
-        for number in called(index.names, asked)
-        for name in index.candidates[number].names
-    ]
-    unframed = _FRAMES.sub(" ", asked.spaced) if names else ""
+def _named_point(index: Index, asked: Question) -> Candidate | None:
+    """Return the point that a question names in quotation marks, or beside words that frame any question."""
+    quoted = {" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)}
     found = [
         (-len(name), number)
-        for name, number in names
-        if name in quoted
-        or f"'{clean(index.candidates[number].target)}'" in asked.text
-        or (name in unframed and _is_bare(unframed.replace(name, " ")))
+        for number in called(index.names, asked)
+        for name in index.candidates[number].names
+        if name in quoted or content_stems(asked.spaced.replace(f" {name} ", " ")) <= FRAME_STEMS
     ]
-    if found:
-        return index.candidates[min(found)[1]]
-    if not quoted or is_out_of_scope(asked.said):
-        return None
-    telling = [one for one in quoted if not _is_bare(one)]
-    begun = [
-        candidate
-        for candidate in index.candidates
-        if candidate.items and any(one in f" {name} " for one in telling for name in candidate.names)
-    ]
-    return begun[0] if len(begun) == 1 else None
+    return index.candidates[min(found)[1]] if found else None
 
 
 _IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
-
-
-def _is_bare(rest: str) -> bool:
-    """Return whether a text has only words that frame any question."""
-    return content_stems(rest) <= FRAME_STEMS
-
-
-def _without_names(index: Index, asked: Question) -> Said:
-    """Return what a question asks for without the longest name in it: a term may be called "query"."""
-    names = [name for number in called(index.names, asked) for name in index.candidates[number].names]
-    longest = max((name for name in names if f" {name} " in asked.spaced), key=len, default="")
-    return Said.of(asked.spaced.replace(f" {longest} ", " ").strip()) if longest else asked.said
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
@@ -169,16 +132,11 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
-        return UNCLEAR if not doubtful and _quotes_the_request(index, asked) else REFUSED
+        return REFUSED
     last = _the_one_of_its_kind(index, asked)
     if last >= 0 and refuse < _MAY_BE_REFUSED:
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
-
-
-def _quotes_the_request(index: Index, asked: Question) -> bool:
-    quoted = (words(one) for one in _IN_QUOTES.findall(asked.text))
-    return any(one and index.request.issuperset(map(stem, one)) for one in quoted)
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

@@ -5,8 +5,8 @@ Its form, such as a proposal, is found in the same way (`forms.txt`).
 A phrase is a regular expression for words with single spaces between them. For speed, it is matched only at
 words that begin with the same letters as the phrase.
 
-A question can mention an annotated term and still ask for a secret ("give me the SQL for <term>"), so callers
-remove the term's words first.
+A question can quote an annotated term and still ask for a secret ("give me the SQL for '<term>'"), so callers
+remove what is in quotation marks first.
 """
 
 from __future__ import annotations
@@ -161,9 +161,7 @@ _OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise
 
 _NAMES = frozenset({"names", "column of"})
 
-_FAIR_PATTERNS = {
-    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
-}
+_FAIR_PATTERNS = {name: any_of(_PHRASES[name]) for name in ("own work", "sought by", "output columns")}
 """Phrases that only seem to ask for such things. They are removed before the remaining text is checked."""
 
 FORMS = read_phrases(__package__, "forms.txt")
@@ -207,21 +205,14 @@ def is_never_answered(said: Said) -> bool:
     return bool(_ORDER_TO_WRITE.match(said.text)) or _mentions(said, NEVER_TOLD, "own work")
 
 
-def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
-    """Return True if a text mentions something that a user does not reveal.
+def is_out_of_scope(said: Said) -> bool:
+    """Return True if a text mentions something that a user does not reveal, such as how the query is built.
 
-    Questions about the output columns, or about the values to write into a column, are in scope. If
-    `about_a_term` is True, the text may mention columns, unless it asks which column holds the term. The
+    Questions about the output columns, or about the columns of an index or an order, are in scope. The
     question is answered nevertheless if the ranking is nearly certain of a candidate.
     """
-    if _mentions(said, _OUT_OF_SCOPE, "own work"):
-        return True
-    return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
-
-
-def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
-    """Return whether a text mentions columns or other names in the database, apart from output columns."""
-    return _mentions(said, names, "own work", "written", "sought by", "output columns")
+    fair_names = ("own work", "sought by", "output columns")
+    return _mentions(said, _OUT_OF_SCOPE, "own work") or _mentions(said, _NAMES, *fair_names)
 
 
 def _mentions(said: Said, groups: frozenset[str], *fair: str) -> bool:
