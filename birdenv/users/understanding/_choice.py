@@ -18,7 +18,7 @@ from birdenv.users.understanding._phrases import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._question import Question, called
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import FRAME_STEMS, content_stems, words
@@ -86,15 +86,22 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 
 
 def _named_point(index: Index, asked: Question) -> Candidate | None:
-    """Return the point that a question names in quotation marks, or beside words that frame any question."""
+    """Return the point that a question names in quotation marks, or beside words that frame any question.
+
+    A quotation may be a piece of a name, such as 'dead' for "dead orders".
+    """
     quoted = {" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)}
     found = [
-        (-len(name), number)
-        for number in called(index.names, asked)
-        for name in index.candidates[number].names
-        if name in quoted or content_stems(asked.spaced.replace(f" {name} ", " ")) <= FRAME_STEMS
+        (name not in quoted, -len(name), number)
+        for number, candidate in enumerate(index.candidates)
+        for name in candidate.names
+        if any(f" {one} " in f" {name} " for one in quoted)
+        or (
+            f" {name} " in asked.spaced
+            and content_stems(asked.spaced.replace(f" {name} ", " ")) <= FRAME_STEMS
+        )
     ]
-    return index.candidates[min(found)[1]] if found else None
+    return index.candidates[min(found)[2]] if found else None
 
 
 _IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
@@ -127,28 +134,22 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
-    if asks_for_output(asked.said):
-        shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
-        if len(shown) == 1:
-            return _unless_nameless(index, found, shown[0], shares[shown[0]])
-    if action == 2:
-        return REFUSED
-    last = _the_one_of_its_kind(index, asked)
-    if last >= 0 and refuse < _MAY_BE_REFUSED:
-        return _unless_nameless(index, found, last, shares[last])
-    return UNCLEAR
+    wants_output = asks_for_output(asked.said)
+    only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
+    if only >= 0 and (wants_output or (action != 2 and refuse < _MAY_BE_REFUSED)):
+        return _unless_nameless(index, found, only, shares[only])
+    return REFUSED if action == 2 else UNCLEAR
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
-def _the_one_of_its_kind(index: Index, asked: Question) -> int:
+def _the_one_of_its_kind(index: Index, kinds: frozenset[str]) -> int:
     """Return the index of the only candidate of the only kind asked for.
 
     The result is -1 if there are several such candidates or none, or if the candidate is an annotated point
     or something that the gold SQL leaves open.
     """
-    kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
     if len(kinds) > 1 or len(found) != 1:
         return -1

@@ -1,4 +1,4 @@
-"""The choice for one question: fair ones are asked back, not refused."""
+"""The choice for one question: fair ones are asked back, not refused; a phrase may be named in part."""
 
 from __future__ import annotations
 
@@ -78,6 +78,13 @@ def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something
     brief = Brief("", (Ambiguity("visa focus", kinds, "critical"),), request="List them by visa focus.")
     answer = RuleUser().answer(brief, "And everybody who fits neither of the first two goes third, right?")
     assert "no preference" not in answer.text
+
+
+def test_a_quoted_piece_of_a_phrase_names_the_point() -> None:
+    answer = RuleUser().answer(briefs()["coop_M_3"], "Before I delete anything: what makes an order 'dead'?")
+    assert (answer.call, answer.target) == ("labelled", "dead orders")
+    table = RuleUser().answer(briefs()["library_1"], "Which column tells whether a branch is 'roomy'?")
+    assert table.call == "unanswerable"
 
 
 def test_years_may_be_asked_for_where_the_request_has_one() -> None:
