@@ -76,7 +76,10 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
     index = index_of(brief)
     named, said = _named_point(index, asked), asked.said
     if named is not None:  # a term may be called "query"
-        said = Said.of(" ".join(words(_IN_QUOTES.sub(" ", asked.text))))
+        rest = f" {' '.join(words(_IN_QUOTES.sub(' ', asked.text)))} "
+        for name in named.names:
+            rest = rest.replace(f" {name} ", " ")
+        said = Said.of(rest.strip())
     if not asked.spaced.strip() or quotes_sql(asked.asked) or is_never_answered(said):
         return NEVER
     doubtful = is_out_of_scope(said)
@@ -91,17 +94,15 @@ def _named_point(index: Index, asked: Question) -> Candidate | None:
     A quotation may be a piece of a name, such as 'dead' for "dead orders".
     """
     quoted = {" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)}
-    found = [
-        (name not in quoted, -len(name), number)
-        for number, candidate in enumerate(index.candidates)
-        for name in candidate.names
-        if any(f" {one} " in f" {name} " for one in quoted)
-        or (
-            f" {name} " in asked.spaced
-            and content_stems(asked.spaced.replace(f" {name} ", " ")) <= FRAME_STEMS
-        )
-    ]
-    return index.candidates[min(found)[2]] if found else None
+    names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
+    whole = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
+    found = whole or [one for one in names if any(f" {said} " in f" {one[2]} " for said in quoted)]
+    return index.candidates[min(found)[1]] if found else None
+
+
+def _is_bare(text: str, name: str) -> bool:
+    """Return whether a text has a name and otherwise only words that frame any question."""
+    return name in text and content_stems(text.replace(name, " ")) <= FRAME_STEMS
 
 
 _IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
