@@ -31,9 +31,9 @@ from birdenv.users.understanding._gold_parts import (
     telling_parts,
 )
 from birdenv.users.understanding._left_open import (
+    ANSWERS,
     SAID,
     kept,
-    left_open,
     mentioned_in,
     said_in,
     unused_columns,
@@ -179,7 +179,9 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
                 repeated = _answered(kind, (), SAID + answer, kind, {"notes": stems_in(answer)})
                 yield replace(repeated, group="said")
         settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
-    for kind, answer in left_open(settled):
+    for kind, answer in ANSWERS.items():
+        if kind in settled:
+            continue
         dropped = _dropped_terms(brief, kind)
         spoken = set[str]().union(*map(stems_of, dropped))
         own = {kind}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
@@ -19,7 +19,7 @@ NO_RESTRICTION = (
     "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
     " there is no minimum and no restriction of that sort."
 )
-_OPEN = {
+ANSWERS = {
     "order": _NO_PREFERENCE,
     "limit": ALL_ROWS,
     "distinct": _NO_PREFERENCE,
@@ -37,11 +37,6 @@ _MENTIONS = {
     kind: any_of(phrases) for kind, phrases in read_phrases(__package__ or "", "kinds_mentioned.txt").items()
 }
 _SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
-
-
-def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield each kind of thing that the gold SQL does not settle, with the answer to a question about it."""
-    return ((kind, answer) for kind, answer in _OPEN.items() if kind not in settled)
 
 
 def said_in(request: str, kind: str) -> str:
