@@ -11,7 +11,7 @@ from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says, without_courtesy
 from birdenv.users._facts import Value, facts_of, stems_of
 from birdenv.users._proposal import confirmed
-from birdenv.users._told import ORDINALS, is_part, linked, part_asked_for
+from birdenv.users._told import linked
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -32,6 +32,7 @@ from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scop
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_stems
 
+ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)}|last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
     r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
@@ -82,12 +83,12 @@ class Conversation:
 
     def remember(self, choice: Choice) -> None:
         """Record that a question was answered. `choice` is what the question was understood to be about."""
-        if choice.tells and choice.target and not is_part(choice):
+        if choice.tells and choice.target:
             self.told.append(choice)
 
     def was_told(self, choice: Choice) -> bool:
         """Return True if a question about the same point was answered before."""
-        return not is_part(choice) and choice.target in [one.target for one in self.told]
+        return choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
         """Return the earlier questions that a message refers to by "the second one" or "the other two"."""
@@ -137,10 +138,9 @@ class Conversation:
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
 
-        A question such as "how do I get the second factor in that?" asks for a part of the last answer. Other
-        questions that refer to it are ranked again: this point and the points that define its names are more
-        probable, and the list of columns is less so. A question such as "yes, but at least?" names nothing
-        and is about the last answer.
+        Questions that refer to the last answer are ranked again: this point and the points that define its
+        names are more probable, and the list of columns is less so. A question such as "yes, but at least?"
+        names nothing and is about the last answer.
         """
         said = says(asked.text)
         if choice is NEVER or is_out_of_scope(asked.said):
@@ -160,8 +160,6 @@ class Conversation:
         same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
         if sure and not same and rest:
             return choice
-        if part := part_asked_for(asked, said, told, self.brief):
-            return part
         if one := next((one for one in reversed(self.told) if confirmed(asked, one, self.brief)), None):
             return one
         if "former" in said:

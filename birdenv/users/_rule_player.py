@@ -13,9 +13,9 @@ from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
-from birdenv.users._conversation import Conversation, still_holds
+from birdenv.users._conversation import ORDINALS, Conversation, still_holds
 from birdenv.users._proposal import agreed, confirmed
-from birdenv.users._told import ORDINALS, bound_of
+from birdenv.users._told import bound_of
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 

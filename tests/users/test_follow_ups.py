@@ -1,4 +1,4 @@
-"""Follow-ups in a dialogue: parts of what was told, its bound, its values, and what it is made of.
+"""Follow-ups in a dialogue: about the bound of what was told, its values, and earlier points.
 
 SQLite works out whether a yes is true, from the annotated snippets of the demo and of Mini-Interact where it
 is at hand.
@@ -21,7 +21,6 @@ from birdenv.users._conversation import Conversation
 from birdenv.users._facts import values_beside
 from birdenv.users._proposal import confirmed
 from birdenv.users.decoder import OUT_OF_SCOPE
-from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice, take_apart, understand
 
 DEMO = load_demo_briefs(None)
@@ -42,72 +41,6 @@ def talk(task: str, *questions: str) -> list[str]:
 
 def last(task: str, *questions: str) -> str:
     return talk(task, *questions)[-1]
-
-
-def spoken(task: str, sql: str) -> str:
-    """The words for a piece of the task's gold."""
-    brief = DEMO[task]
-    assert any(sql in gold for gold in (*brief.gold, *(item.snippet for item in brief.ambiguities)))
-    return in_words(sql, brief).text
-
-
-@pytest.mark.parametrize(
-    ("task", "first", "question", "part"),
-    [
-        ("coop_3", "urgency score", "the second factor?", "CASE WHEN p.perishable = 1 THEN 2 ELSE 1 END"),
-        ("coop_3", "urgency score", "What's the first component?", "(p.reorder_level - p.stock_qty)"),
-        ("coop_2", "margin rate", "Thanks. What do I divide by?", "p.unit_price"),
-        ("coop_2", "margin rate", "What exactly is the numerator?", "(p.unit_price - p.unit_cost - 0.15)"),
-        ("coop_7", "How bad is absence", "what's the denominator?", "SUM(s.hours)"),
-        ("coop_M_2", "badly wanted", "And the first condition?", "s.urgency >= 10"),
-        ("bikeshare_8", "idle", "And the first condition again?", "b.state = 'in service'"),
-        ("coop_3", "in short supply", "what is the last condition in that?", "p.discontinued = 0"),
-    ],
-)  # fmt: skip
-def test_a_part_of_what_was_told_is_told_by_itself(task: str, first: str, question: str, part: str) -> None:
-    told, answer = talk(task, f"What does '{first}' mean?", question)
-    assert spoken(task, part).strip("()") in answer
-    assert len(answer) < len(told)
-
-
-def test_the_whole_stays_in_mind_when_a_part_of_it_was_told() -> None:
-    answers = talk("coop_2", "What does 'margin rate' mean?", "what do I divide by?", "and the numerator?")
-    assert answers[1].endswith("the unit price.")
-    assert "0.15" in answers[2] and "divided" not in answers[2]
-
-
-@pytest.mark.parametrize(
-    "question", ["How do I get the score that goes into it?", "What is that based on?", "how is it computed?"]
-)  # fmt: skip
-def test_what_goes_into_a_point_is_the_point_that_defines_it(question: str) -> None:
-    score = next(item for item in DEMO["coop_M_2"].ambiguities if item.term == "urgency score")
-    answer = last("coop_M_2", "Which products are badly wanted?", question)
-    assert in_words(score.snippet, DEMO["coop_M_2"]).text in answer
-
-
-def test_a_part_that_another_point_defines_is_told_as_that_point() -> None:
-    items = (
-        Ambiguity("intensity", "(m.dtr * COALESCE(a.avg_omi, 0)) AS ati", "critical"),
-        Ambiguity("modification", "AVG(changes / sales) AS avg_omi", "knowledge"),
-    )
-    conversation = Conversation(Brief("Show the intensity.", items, request="Show the intensity."))
-    for question, term in (
-        ("What does 'intensity' mean?", "intensity"),
-        ("and the second factor?", "modification"),
-    ):
-        (part,) = conversation.understand(question)
-        assert part.choice is not None and part.choice.target == term
-        conversation.remember(part.choice)
-
-
-def test_a_condition_is_no_factor_and_a_factor_no_condition() -> None:
-    whole = last("coop_3", "How does the urgency score work?", "the second condition in that?")
-    assert "times" in whole and "stock quantity" in whole
-
-
-def test_a_factor_of_one_is_no_part() -> None:
-    answer = last("library_5", "How is turnover computed?", "And the first factor in that?")
-    assert "number of loans" in answer and "copies where" not in answer
 
 
 COMPARED = re.compile(r"(?P<left>[^<>=']+) (?P<sign>>=|<=|>|<) (?P<bound>'[\d:-]+'|\d+(?:\.\d+)?)")
