@@ -24,15 +24,9 @@ LIST_STEMS = frozenset(map(stem, _GROUPS.pop("list words").split()))
 
 UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 
-_COURTESY = re.compile(_GROUPS.pop("before"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PHRASES = Phrases({**_GROUPS, "choice": FORMS["choice"]})
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
-
-
-def without_courtesy(text: str) -> str:
-    """Return a text without what stands before a question, such as "Thanks."."""
-    return _COURTESY.sub("", text)
 
 
 def says(text: str) -> Set[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from birdenv.users._brief import Brief
-from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says, without_courtesy
-from birdenv.users._facts import Value, facts_of, stems_of
-from birdenv.users._proposal import confirmed
-from birdenv.users._told import linked
+from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says
+from birdenv.users._facts import facts_of, stems_of
+from birdenv.users._proposal import agreed
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -22,13 +20,12 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
-from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._candidate_words import stems_in
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, choice_of
+from birdenv.users.understanding._choice import NEVER
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
-from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
+from birdenv.users.understanding._left_open import NO_RESTRICTION
+from birdenv.users.understanding._phrases import is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_stems
 
@@ -113,10 +110,6 @@ class Conversation:
             return Part(part.text, kept, asked)
         if choice is None or choice is NEVER or not self.told:
             return part if part.asked else Part(part.text, choice, asked)
-        if (text := without_courtesy(asked.text)) and text != asked.text:
-            asked = take_apart(text)
-            rest = understand(self.brief, asked)
-            choice = max(rest, choice, key=lambda one: (one.tells, one.share))
         return Part(part.text, self._follow_up(asked, choice), asked)
 
     def _kept_of_the_first(self, asked: Question, choice: Choice) -> Choice | None:
@@ -138,109 +131,20 @@ class Conversation:
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
 
-        Questions that refer to the last answer are ranked again: this point and the points that define its
-        names are more probable, and the list of columns is less so. A question such as "yes, but at least?"
-        names nothing and is about the last answer.
+        A question that refers to an answer, or names nothing, such as "yes, but at least?", is about the last
+        answer.
         """
-        said = says(asked.text)
-        if choice is NEVER or is_out_of_scope(asked.said):
+        if is_out_of_scope(asked.said):
             return choice
-        if _QUOTES.search(asked.text) and "refers" not in said:
-            return choice
-        lists_for_sure = "output" in asked.kinds and choice.share >= SURE
-        if _lists(choice) and not (lists_for_sure or asks_for_output(asked.said)):
-            choice = UNCLEAR
-        if one := self._with_amounts(asked, choice):
-            return one
-        told = self.told[-2 if "former" in said and len(self.told) > 1 else -1]
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
-        if choice.answer == NO_RESTRICTION and not rest:
-            choice = UNCLEAR  # "is 8 left out?" after "at least 9"
-        sure = choice.tells and choice.share >= (_LIKELY if choice.items else SURE)
-        same = choice.target == told.target or has_snippet(choice.granted(), "".join(told.granted()[:1]))
-        if sure and not same and rest:
+        if choice.tells and rest:
             return choice
-        if one := next((one for one in reversed(self.told) if confirmed(asked, one, self.brief)), None):
+        if one := next((one for one in reversed(self.told) if agreed(asked, one, self.brief)), None):
             return one
-        if "former" in said:
-            return told
-        return choice if sure else self._ranked_again(asked, choice, rest, said)
+        if choice.tells or "personal" in asked.said.found:
+            return choice
+        return self.told[-1] if not rest or "refers" in says(asked.text) else choice
 
-    def _ranked_again(self, asked: Question, choice: Choice, rest: Set[str], said: Set[str]) -> Choice:
-        """Return what a question is about whose own words leave doubts, and that may refer to an answer."""
-        told = self.told[-1]
-        ranked = understand(self.brief, replace(asked, favoured=self._favoured(asked, told, said)))
-        if ranked.tells and not ranked.answer:
-            return ranked
-        if one := self._echoed(rest):
-            return one
-        if ranked.tells and (rest or ranked.answer != NO_RESTRICTION):
-            return ranked
-        again = not rest or asked.guesses or "refers" in said
-        again = again and not choice.tells and "personal" not in asked.said.found
-        return told if again else choice
-
-    def _with_amounts(self, asked: Question, choice: Choice) -> Choice | None:
-        """Return the last told point with the amounts in a question, unless the choice has them, too."""
-        amounts = {value for value, _ in claims_of(asked.text).amounts if value not in _TRIVIAL}
-        if not amounts or amounts <= _amounts_in(choice):
-            return None
-        return next((one for one in reversed(self.told) if amounts <= _amounts_in(one)), None)
-
-    def _echoed(self, rest: Set[str]) -> Choice | None:
-        """Return the told point with most of the telling words in a question; None if no point has any."""
-        telling = rest - index_of(self.brief).subjects
-        shared = [len(telling & (self._stems_of(one) | stems_in(one.target))) for one in self.told]
-        most = max(shared)
-        return self.told[len(shared) - 1 - shared[::-1].index(most)] if most else None
-
-    def _favoured(self, asked: Question, told: Choice, said: Set[str]) -> dict[Candidate, float]:
-        """Return factors for the odds of the candidates, for a question that refers to the last answer.
-
-        If the question has a word that occurs in another term and not in the last answer, it rather is about
-        this term. The list of columns is less probable than it seems.
-        """
-        found = index_of(self.brief).candidates
-        remaining = "remaining" in said
-        before = {one.target for one in self.told} if remaining else {told.target}
-        new = set(asked.content).difference(self._stems_of(told), stems_in(told.target))
-        close = [
-            one
-            for one in found
-            if one.items and one.target not in before
-            if not new.isdisjoint(stems_in(one.target))
-            or (remaining and not new.difference(GENERIC_STEMS).isdisjoint(self._stems_of(choice_of(one))))
-        ]
-        if not close and "refers" in said and "new" not in said:
-            close = [*(one for one in found if one.target == told.target != ""), *linked(told, self.brief)]
-        factors = {one: _FAR for one in found if "output" in one.main_kinds}
-        return factors | dict.fromkeys(close, _CLOSE)
-
-    def _stems_of(self, choice: Choice) -> frozenset[str]:
-        return stems_of(" ".join(in_words(sql, self.brief).text for sql in choice.granted()))
-
-
-_QUOTES = re.compile(r"\bmean by '")
-"""Begins a question that names what it is about. It refers to an earlier answer only by a pronoun."""
-
-_TRIVIAL = frozenset(map(Decimal, range(3)))
-"""Amounts that occur in too many points to tell which one a question is about."""
-
-_LIKELY = 0.5
-"""An annotated point that is more probable than this stands, whatever was told before."""
-
-
-def _amounts_in(choice: Choice) -> frozenset[Value]:
-    return frozenset[Value]().union(*(facts_of(sql).amounts for sql in choice.granted()))
-
-
-def _lists(choice: Choice) -> bool:
-    """Return whether an answer lists the output columns or repeats the request."""
-    return choice.answer.startswith(SAID) or any(part.clause == "output" for part in choice.parts)
-
-
-_CLOSE, _FAR = 8.0, 0.05
-"""The factors for the odds of what the last answer was about, and of the list of columns."""
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""

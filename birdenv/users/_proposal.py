@@ -49,15 +49,6 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     return _judged(asked, choice, brief, topic, proposes=True)
 
 
-def confirmed(asked: Question, told: Choice, brief: Brief) -> str:
-    """Return "Yes", "No" or a short statement about a told point; empty if the question asks for neither.
-
-    An example of a statement is "10 itself is included".
-    """
-    topic, asked = proposed(asked)
-    return "" if "enquiry" in asked.said.found else _judged(asked, told, brief, topic, proposes=False)
-
-
 def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, proposes: bool) -> str:
     """Judge a question about a point.
 

@@ -14,7 +14,7 @@ from birdenv.errors import InputError
 from birdenv.sql import tokens
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import ORDINALS, Conversation, still_holds
-from birdenv.users._proposal import agreed, confirmed
+from birdenv.users._proposal import agreed
 from birdenv.users._told import bound_of
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
@@ -88,11 +88,6 @@ def misremembered(snippet: str) -> str | None:
     return snippet[: end - len(number)] + wrong + snippet[end:]
 
 
-_CONFIRM = re.compile(
-    r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
-)
-
-
 class RulePlayer:
     """A user that answers questions by rules. The trace of each move names the snippets behind the answer.
 
@@ -141,8 +136,6 @@ class RulePlayer:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
-        if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
-            choice = conversation.told[-1]
         choice = bound_of(part.asked or take_apart(part.text), choice, brief)
         again = conversation.was_told(choice)
         conversation.remember(choice)
@@ -162,8 +155,6 @@ class RulePlayer:
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
         asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
-        if again and not said:
-            said = confirmed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."
         if name == "mistaken" and again:

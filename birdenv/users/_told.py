@@ -5,23 +5,10 @@ from __future__ import annotations
 from birdenv.users._brief import Brief
 from birdenv.users._facts import facts_of
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
-from birdenv.users.understanding._gold_parts import bare_text, has_snippet
+from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question
-
-
-def linked(told: Choice, brief: Brief) -> list[Candidate]:
-    """Return the candidates that define a name in a told point, or whose SQL is a part of it."""
-    own = {bare_text(sql) for sql in told.granted()}
-    names = set[str]().union(*(facts_of(sql).columns for sql in told.granted()))
-    return [
-        one
-        for one in index_of(brief).candidates
-        if one.group != "non_critical" and len(one.sql) == 1 and bare_text(one.sql[0]) not in own
-        if facts_of(one.sql[0]).alias in names or (one.items and has_snippet(told.granted(), one.sql[0]))
-    ]
 
 
 def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:

@@ -19,9 +19,10 @@ from birdenv.users import ASKING_BACK, Ambiguity, Brief
 from birdenv.users._claims import says
 from birdenv.users._conversation import Conversation
 from birdenv.users._facts import values_beside
-from birdenv.users._proposal import confirmed
+from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.understanding import Choice, take_apart, understand
+from birdenv.users.understanding._word_forms import GENERIC_STEMS
 
 DEMO = load_demo_briefs(None)
 
@@ -76,11 +77,11 @@ def check_bounds(briefs: list[tuple[str, Brief]]) -> int:
                 (f"Does exactly {shown} count?", holds),
                 (f"So {shown} itself is left out?", not holds),
             ):
-                said = confirmed(take_apart(question), told(item), brief)
+                said = agreed(take_apart(question), told(item), brief)
                 is_in = f"{shown} itself is {'' if holds else 'not '}included"
                 assert said == is_in or not said or said.startswith("Yes" if yes else "No"), (item, said)
                 decided += bool(said)
-        said = confirmed(take_apart("Is that threshold inclusive?"), told(item), brief)
+        said = agreed(take_apart("Is that threshold inclusive?"), told(item), brief)
         assert said.startswith("Yes") == ("=" in match["sign"]), (item.snippet, said)
     return decided
 
@@ -95,7 +96,7 @@ def check_values(briefs: list[tuple[str, Brief]]) -> int:
                 (f"So those that are '{value}' are left out?", not holds),
                 (f"Do the '{value}' ones count as well?", holds),
             ):
-                said = confirmed(take_apart(question), told(item), brief)
+                said = agreed(take_apart(question), told(item), brief)
                 assert not said or said.startswith("Yes") == yes, (question, item.snippet, said)
                 decided += bool(said)
     return decided
@@ -141,7 +142,6 @@ def test_bounds_and_values_of_the_real_tasks(all_real_briefs: list[tuple[str, Br
         ("library_4", "When is a return late?", "Is 1,000 days late?", "Yes."),
         ("bikeshare_2", "What is a brisk ride?", "Does 20 km/h count?", "Yes."),
         ("library_5", "How is turnover computed?", "Are damaged copies part of that number?", "No."),
-        ("library_6", "What does popular mean?", "just to confirm, you mean at least 2 and not 3?", "Yes."),
         ("library_1", "What does roomy mean?", "are 50 seats allowed?", "Yes."),
         ("library_4", "When is a return late?", "is 2 days ok?", "No. 2 itself"),
         ("library_8", "Which copies are old?", "is a copy bought on 2020-05-05 ok?", "Yes."),
@@ -239,7 +239,7 @@ def test_a_proposal_in_a_first_question_gets_yes_or_no(task: str, question: str,
 )  # fmt: skip
 def test_what_the_gold_does_not_decide_gets_neither_yes_nor_no(task: str, first: str, question: str) -> None:
     brief = DEMO[task]
-    assert confirmed(take_apart(question), understand(brief, first), brief) == ""
+    assert agreed(take_apart(question), understand(brief, first), brief) == ""
 
 
 def test_a_table_that_a_proposal_names_does_not_make_it_wrong() -> None:
@@ -310,7 +310,8 @@ def test_a_question_that_names_what_it_is_about_is_no_follow_up() -> None:
         conversation.remember(part.choice)
         for word in set(re.findall(r"[A-Za-z]{4,}", brief.request)):
             question = f"What do you mean by '{word}'?"
-            if "refers" not in says(take_apart(question).text):
+            asked = take_apart(question)
+            if "refers" not in says(asked.text) and not GENERIC_STEMS.issuperset(asked.content):
                 (part,) = conversation.understand(question)
                 assert part.choice == understand(brief, question), question
 

@@ -181,11 +181,6 @@ def test_one_condition_or_number_of_several_gets_neither_yes_nor_no(
     ("task", "questions", "told"),
     [
         (
-            "coop_5",
-            ["What is the amount?", "What does 'really sell' mean?", "In the former, what is multiplied?"],
-            "quantity times",
-        ),
-        (
             "library_5",
             ["How is turnover computed?", "When is a branch big?", "What about copies in that state?"],
             "copies",

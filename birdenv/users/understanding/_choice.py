@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from operator import mul
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
@@ -118,9 +117,6 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
-    if asked.favoured:
-        odds = [*map(mul, shares, (asked.favoured.get(one, 1.0) for one in index.candidates)), *shares[-2:]]
-        shares = [round(one / sum(odds), 6) for one in odds]
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0

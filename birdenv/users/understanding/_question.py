@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from birdenv.users.understanding._candidate import FIELDS, Candidate
+from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
 from birdenv.users.understanding._word_forms import (
@@ -40,7 +40,6 @@ class Question:
         content: the stems of the words that are not stop words.
         kinds: the kinds of thing that the question asks for.
         guesses: True if the question only proposes a number or a value, and does not say what it means.
-        favoured: factors for the odds of candidates that the conversation makes more or less probable.
     """
 
     asked: str
@@ -52,7 +51,6 @@ class Question:
     content: tuple[str, ...]
     kinds: frozenset[str]
     guesses: bool = False
-    favoured: Mapping[Candidate, float] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def confirms(self) -> bool:
