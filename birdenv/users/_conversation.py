@@ -21,11 +21,11 @@ from birdenv.users.understanding import (
     understand_parts,
 )
 from birdenv.users.understanding._candidate_words import stems_in
-from birdenv.users.understanding._choice import NEVER
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION
-from birdenv.users.understanding._phrases import is_out_of_scope
+from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_stems
 
@@ -136,6 +136,9 @@ class Conversation:
         """
         if is_out_of_scope(asked.said):
             return choice
+        shows = any(part.clause == "output" for part in choice.parts)
+        if shows and choice.share < SURE and not asks_for_output(asked.said):
+            choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
         if choice.tells and rest:
             return choice
