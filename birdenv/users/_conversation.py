@@ -137,7 +137,8 @@ class Conversation:
         if is_out_of_scope(asked.said):
             return choice
         shows = any(part.clause == "output" for part in choice.parts)
-        if shows and choice.share < SURE and not asks_for_output(asked.said):
+        is_named = asks_for_output(asked.said) or " '" in asked.text
+        if (shows or choice.answer) and choice.share < SURE and not is_named:
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
         if choice.tells and rest:
