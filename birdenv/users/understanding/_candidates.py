@@ -74,12 +74,30 @@ def _points(brief: Brief) -> Iterator[Candidate]:
             group=items[0].kind,
             target=items[0].term,
             kinds=frozenset[str]().union(*map(settled_kinds, items)),
-            items=tuple(items),
+            items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
             values=values_of(snippets, small="limit" in main_kinds),
             main_kinds=main_kinds,
             stems={"term": stems_of(term), "sql": spoken, "notes": notes},
         )
+
+
+def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
+    """Return the annotated knowledge that the gold SQL offers as an alternative to some points.
+
+    For the point `x < 95`, this is `y > 60` if the gold SQL has `x < 95 OR y > 60`.
+    """
+    known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
+    own = [item.snippet for item in items]
+    either = [
+        part.sql
+        for part in (gold_parts(brief.gold, brief.dialect) if known else ())
+        if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
+    ]
+    return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
+
+
+_CONDITIONS = ("where", "having")
 
 
 def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:

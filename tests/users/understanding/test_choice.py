@@ -98,6 +98,18 @@ def test_a_sentence_that_begins_with_the_occasion_asks_nothing() -> None:
     assert len(pieces_of(message)) == 1
 
 
+def test_a_phrase_that_stands_for_either_of_two_conditions_is_told_with_both() -> None:
+    points = (
+        Ambiguity("bad trips", "WHERE t.share < 95", "critical"),
+        Ambiguity("risk zone", "t.minutes > 60", "knowledge"),
+    )
+    gold = ("SELECT id FROM trips AS t WHERE t.share < 95 OR t.minutes > 60 ORDER BY id",)
+    brief = Brief("", points, gold, request="Which were bad trips?")
+    assert RuleUser().answer(brief, "What are bad trips?").granted == ("WHERE t.share < 95", "t.minutes > 60")
+    other = Brief("", points, (gold[0].replace("OR", "AND"),), request="Which were bad trips?")
+    assert RuleUser().answer(other, "What are bad trips?").granted == ("WHERE t.share < 95",)
+
+
 FOLLOW_UP = Brief(
     "",
     (),
