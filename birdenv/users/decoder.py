@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
+from birdenv.users.segments import segments
 from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, parse_fragment, quoted
 from birdenv.users.sql_in_words._phrases import phrases
 from birdenv.users.sql_in_words._words import kind_of
@@ -58,8 +59,9 @@ def decode(choice: Choice, brief: Brief) -> str:
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
     if brief.style != "terse" and _leaves_others(brief):
-        if any(part.clause == "assign" for part in choice.parts):
-            sentences.append(_NOTHING_ELSE)
+        if told := {part.id for part in choice.parts if part.clause == "assign"}:
+            every = {part.id for part in segments(brief.gold, brief.dialect) if part.clause == "assign"}
+            sentences += [_NOTHING_ELSE] * (told == every)
         elif _has_condition(choice, brief):
             sentences.append(_OTHERS)
     return " ".join(sentences)

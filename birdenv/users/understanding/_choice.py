@@ -17,7 +17,7 @@ from birdenv.users.understanding._phrases import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._question import Question, respelt
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import FRAME_STEMS, content_stems, words
@@ -73,6 +73,7 @@ NEVER = Choice("unanswerable")
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
     """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
+    asked = respelt(index, asked)
     named, said = _named_point(index, asked), asked.said
     if named is not None:  # a term may be called "query"
         rest = f" {' '.join(words(_IN_QUOTES.sub(' ', asked.text)))} "

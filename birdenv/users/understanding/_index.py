@@ -57,6 +57,7 @@ class Index:
         restricting: the indices of the candidates that restrict which rows count.
         follows: True if the task is a follow-up.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
+        slips: the long words of the request and of the terms, by themselves and with one letter left out.
     """
 
     candidates: tuple[Candidate, ...]
@@ -76,6 +77,16 @@ class Index:
     restricting: tuple[int, ...]
     follows: bool
     subjects: frozenset[str]
+    slips: Mapping[str, str]
+
+
+def shortened(word: str) -> list[str]:
+    """Return a word with each letter in turn left out, except the first."""
+    return [word[:at] + word[at + 1 :] for at in range(1, len(word))]
+
+
+_LONG = 6
+"""The minimum number of letters in a word whose typing errors are recognised."""
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
@@ -147,6 +158,13 @@ def index_of(brief: Brief) -> Index:
         follows=bool(brief.inherited or brief.earlier_gold),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
         subjects=subject_stems(brief),
+        slips={
+            slip: word
+            for text in (request, *(" ".join(one.names) for one in found))
+            for word in words(clean(text))
+            if len(word) >= _LONG
+            for slip in (*shortened(word), word)
+        },
     )
 
 

@@ -55,12 +55,13 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
     These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
-    Both results are empty for statements that change data.
+    Both results are empty for statements that change data, and for those that ask for rows without a match
+    in a condition: these rows are kept whatever the joins drop.
     """
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
-    if not joins or not sources or any(part.clause in _CHANGES for part in parts):
+    if not joins or not sources or any(part.clause in _CHANGES or _LACKS.search(part.sql) for part in parts):
         return (), ""
     named = {part.sql.partition(" ")[0].lower() for part in parts if part.clause == "cte"}
     source = next((part for part in sources if block_of(part.id) == outer), sources[0])
@@ -76,6 +77,7 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
 
 
 _CHANGES = frozenset({"assign", "values", "columns"})
+_LACKS = re.compile(r"(?i)\bNOT (?:IN \(\s*SELECT|EXISTS)\b")
 
 
 def unused_columns(brief: Brief) -> str:

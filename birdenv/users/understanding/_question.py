@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from birdenv.users.understanding._candidate import FIELDS
-from birdenv.users.understanding._index import Calls, Index
+from birdenv.users.understanding._index import Calls, Index, shortened
 from birdenv.users.understanding._phrases import Said, any_of
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
@@ -89,6 +89,25 @@ def take_apart(question: str) -> Question:
         kinds=kinds,
         guesses=guesses,
     )
+
+
+def respelt(index: Index, question: Question) -> Question:
+    """Return a question in which unknown words are replaced by words of the task that differ in one letter.
+
+    Two letters in the wrong order count as one, too: "what counts as late retruns?".
+    """
+    found: dict[str, str] = {}
+    for word, one in zip(question.words, question.stems, strict=False):
+        if len(word) > 4 and not (word in STOP_WORDS or one in _LEXICON or one in index.meant):
+            alike = next((slip for slip in (word, *shortened(word)) if slip in index.slips), "")
+            found |= {word: index.slips[alike]} if alike else {}
+    if not found:
+        return question
+    text = _WORD.sub(lambda match: found.get(match[0], match[0]), question.text)
+    return replace(take_apart(text), asked=question.asked)
+
+
+_WORD = re.compile(r"[^\W_]+")
 
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
