@@ -141,13 +141,14 @@ class Conversation:
         if (shows or choice.answer) and choice.share < SURE and not is_named:
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
-        if choice.tells and rest:
+        refers = "refers" in says(asked.text)
+        if choice.tells and rest and (choice.share >= SURE or not refers):
             return choice
         if one := next((one for one in reversed(self.told) if agreed(asked, one, self.brief)), None):
             return one
         if choice.tells or "personal" in asked.said.found:
             return choice
-        return self.told[-1] if not rest or "refers" in says(asked.text) else choice
+        return self.told[-1] if not rest or refers else choice
 
 
 _LONGEST_REFERENCE = 200

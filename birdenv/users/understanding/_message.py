@@ -173,10 +173,13 @@ def _prose(message: str) -> list[Piece]:
     """Return the questions, each with the statements before it, and the last also with those after it."""
     found: list[Piece] = []
     waiting: list[str] = []
-    for sentence in _sentences(message):
+    sentences = _sentences(message)
+    last = max((place for place, one in enumerate(sentences) if _ends_as_question(one)), default=0)
+    for place, sentence in enumerate(sentences):
         lead, _, rest = sentence.partition(": ")
         said = rest if _is_framing(lead) else sentence
-        if said.rstrip("\"')],; ").endswith("?") or begins_as_question(said):
+        only_doubts = place < last and _DOUBTS.search(said) is not None
+        if _ends_as_question(said) or (begins_as_question(said) and not only_doubts):
             found += _questions_in(said, waiting)
             waiting = []
         elif said:
@@ -184,6 +187,16 @@ def _prose(message: str) -> list[Piece]:
     if found and waiting:
         found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
     return found
+
+
+def _ends_as_question(sentence: str) -> bool:
+    return sentence.rstrip("\"')],; ").endswith("?")
+
+
+_DOUBTS = re.compile(
+    r"(?i)\b(?:not (?:quite |entirely )?(?:sure|certain|clear)|unsure|unclear|don['’]t know)\b"
+)
+"""Occurs in a statement that leads to a question: "I am not sure by which column. Do you want ..?"."""
 
 
 def _questions_in(sentence: str, before: Sequence[str]) -> list[Piece]:
