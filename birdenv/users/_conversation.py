@@ -137,8 +137,9 @@ class Conversation:
         if is_out_of_scope(asked.said):
             return choice
         shows = any(part.clause == "output" for part in choice.parts)
+        is_open = bool(choice.answer) and not choice.parts
         is_named = asks_for_output(asked.said) or " '" in asked.text
-        if (shows or choice.answer) and choice.share < SURE and not is_named:
+        if (shows or is_open) and choice.share < SURE and not is_named:
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
         refers = "refers" in says(asked.text)
