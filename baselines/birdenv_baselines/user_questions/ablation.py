@@ -60,6 +60,7 @@ PARTS: Sequence[Part] = (
     Part("what speaks for refusing and asking back", ("refuse:", "ask_back:")),
     Part("synonyms", patches={"_index.SYNONYMS": {}}),
     Part("short forms", patches={"_question.written_out": lambda text: text}),
+    Part("typing errors in words of the task", patches={"_choice.respelt": lambda index, asked: asked}),
     Part("meanings of columns", patches={"_candidates.meaning_stems": lambda notes, sql: set()}),
     Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
     Part("everyday words that name something", patches={"_index._NAMING": frozenset()}),
