@@ -110,6 +110,12 @@ def test_a_sentence_is_taken_apart_at_its_clauses(message: str, clauses: int) ->
     assert len(pieces_of(message)) == clauses
 
 
+def test_a_doubt_leads_to_the_question_after_it() -> None:
+    doubt = "You want them sorted, but I am not sure by which column. By the total or by the name?"
+    assert [piece.text for piece in pieces_of(doubt)] == [doubt]
+    assert len(pieces_of("I am not sure what late means. I do not know which branches are central.")) == 2
+
+
 def test_prose_is_taken_apart_at_its_questions() -> None:
     message = "Thanks! You speak of seats. How many make it roomy? Also, tell me the order."
     first, second = texts(message)

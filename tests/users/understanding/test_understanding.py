@@ -17,7 +17,7 @@ from birdenv.users.decoder import decode
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope
-from birdenv.users.understanding._question import take_apart
+from birdenv.users.understanding._question import respelt, take_apart
 from birdenv.users.understanding._ranking import ASK_BACK, REFUSE, evidence
 
 
@@ -394,3 +394,41 @@ def test_what_is_never_answered_is_refused_however_sure_the_ranking_is(question:
 def test_how_something_is_worked_out_names_nothing_that_works(question: str) -> None:
     assert "work" not in take_apart(question).content
     assert "work" in take_apart("Which stations work?").content
+
+
+@pytest.mark.parametrize(
+    "question", ["wich brnaches are centarl?", "centrall branches?", "centrak?", "cental?"]
+)
+def test_a_wrong_letter_in_a_word_of_the_task_is_understood(question: str) -> None:
+    answer = RuleUser().answer(briefs()["library_4"], question)
+    assert answer.target == "central branches"
+
+
+def test_a_word_that_is_known_is_no_typing_error() -> None:
+    brief = briefs()["library_4"]
+    for question in ("Which neutral branches?", "What returns are last?"):
+        asked = take_apart(question)
+        assert respelt(index_of(brief), asked) is asked
+
+
+def test_rows_without_a_match_in_a_condition_are_not_denied_for_a_join() -> None:
+    gold = (
+        "SELECT b.name, COUNT(*) FROM copies c JOIN branches b ON b.id = c.branch_id "
+        "WHERE c.id NOT IN (SELECT copy_id FROM loans) GROUP BY b.name"
+    )
+    assert of_clause(Brief("", (), (gold,)), "join") == []
+    assert of_clause(Brief("", (), (gold.replace("NOT IN", "IN"),)), "join") != []
+
+
+def test_nothing_else_is_changed_only_where_all_changes_are_told() -> None:
+    one = "UPDATE bikes SET battery_pct = 100 WHERE state = 'in repair'"
+    both = one.replace("100", "100, state = 'in service'")
+    for gold, is_all in ((one, True), (both, False)):
+        answers = of_clause(Brief("Charge them.", (), (gold,)), "assign")
+        assert [("Change nothing else" in answer) for answer in answers] == [is_all] * len(answers)
+        assert answers
+
+
+def test_a_limit_with_a_number_before_it_is_a_bound() -> None:
+    assert "limit" not in take_apart("Should I use the 0.35 limit from the definition?").kinds
+    assert "limit" in take_apart("Is there a limit?").kinds
