@@ -135,22 +135,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
-    parser.add_argument("--folds", type=int, default=FOLDS, help="number of the five groups to leave out")
+    parser.add_argument(
+        "--folds",
+        type=int,
+        choices=range(1, FOLDS + 1),
+        help="number of the five groups to leave out; default: 5 with --refit, otherwise 2",
+    )
     parser.add_argument("--refit", action="store_true", help="fit the weights again without each part")
     parser.add_argument(
         "--only", default=[""], nargs="+", help="measure only parts whose names contain one of these texts"
     )
     options = parser.parse_args(arguments)
+    folds = options.folds or (FOLDS if options.refit else 2)
+    if folds == FOLDS and not options.refit:
+        parser.error("--folds 5 leaves no questions for the fit; give at most 4, or --refit")
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")
     examples = read_examples(rows)
     group = grouped(examples.rows, "hand")
-    left = [row for row, at in zip(examples.rows, group, strict=True) if at < options.folds]
-    weights = None if options.refit else fit(examples.part([at >= options.folds for at in group]))
+    left = [row for row, at in zip(examples.rows, group, strict=True) if at < folds]
+    weights = None if options.refit else fit(examples.part([at >= folds for at in group]))
     for part in PARTS:
         if any(text in part.name for text in options.only):
             if weights is None:
-                results = without(part, examples, rows, options.folds)
+                results = without(part, examples, rows, folds)
             else:
                 results = without_refitting(part, left, weights)
             print(line(part.name, results, by_kind(left)), flush=True)
