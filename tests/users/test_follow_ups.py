@@ -331,4 +331,5 @@ def test_all_that_a_follow_up_keeps_of_the_first_request_is_told_together() -> N
     both = ["WHERE b.bought < '2023-01-01' AND b.state = 'idle'"]
     assert granted("Do the conditions of the first request still apply?") == both
     assert granted("Which of the earlier filters should I keep?") == both
+    assert granted("When you say 'those', do you mean the idle bikes from before?") == both
     assert granted("Write the SQL with all conditions of the first request.") == []
