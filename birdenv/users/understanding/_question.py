@@ -97,6 +97,8 @@ def respelt(index: Index, question: Question) -> Question:
     Two letters in the wrong order count as one, too: "what counts as late retruns?".
     """
     found: dict[str, str] = {}
+    if not _is_readable(index, question):
+        return question
     for word, one in zip(question.words, question.stems, strict=False):
         if len(word) > 4 and not (word in STOP_WORDS or one in _LEXICON or one in index.meant):
             alike = next((slip for slip in (word, *shortened(word)) if slip in index.slips), "")

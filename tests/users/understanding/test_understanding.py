@@ -397,7 +397,7 @@ def test_how_something_is_worked_out_names_nothing_that_works(question: str) -> 
 
 
 @pytest.mark.parametrize(
-    "question", ["wich brnaches are centarl?", "centrall branches?", "centrak?", "cental?"]
+    "question", ["wich brnaches are centarl?", "centrall branches?", "what is centrak?", "cental branches?"]
 )
 def test_a_wrong_letter_in_a_word_of_the_task_is_understood(question: str) -> None:
     answer = RuleUser().answer(briefs()["library_4"], question)
@@ -406,7 +406,7 @@ def test_a_wrong_letter_in_a_word_of_the_task_is_understood(question: str) -> No
 
 def test_a_word_that_is_known_is_no_typing_error() -> None:
     brief = briefs()["library_4"]
-    for question in ("Which neutral branches?", "What returns are last?"):
+    for question in ("Which neutral branches?", "What returns are last?", "Was sind zentrale Filialen?"):
         asked = take_apart(question)
         assert respelt(index_of(brief), asked) is asked
 
