@@ -91,12 +91,13 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 def _named_point(index: Index, asked: Question) -> Candidate | None:
     """Return the point that a question names in quotation marks, or beside words that frame any question.
 
-    A quotation may be a piece of a name, such as 'dead' for "dead orders".
+    A quotation from the request may be a piece of a name, such as 'dead' for "dead orders".
     """
     quoted = {" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)}
     names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
     whole = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
-    found = whole or [one for one in names if any(f" {said} " in f" {one[2]} " for said in quoted)]
+    pieces = [f" {said} " for said in quoted if index.request.issuperset(content_stems(said))]
+    found = whole or [one for one in names if any(piece in f" {one[2]} " for piece in pieces)]
     return index.candidates[min(found)[1]] if found else None
 
 
