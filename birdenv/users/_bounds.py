@@ -1,4 +1,4 @@
-"""Judge the amounts in a question by the bounds in the SQL: numbers, dates and times of day."""
+"""Find the bound of a figure, and judge the amounts in a question by it: numbers, dates and times of day."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
 
-from birdenv.users._facts import Ends, Facts, Value
+from birdenv.users._brief import Brief
+from birdenv.users._facts import Ends, Facts, Value, facts_of
+from birdenv.users.understanding import Choice
+from birdenv.users.understanding._choice import choice_of
+from birdenv.users.understanding._gold_parts import bare_text
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._question import Question
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 
@@ -91,3 +97,22 @@ def of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
         one for one, end in ends for value in numbers if not isinstance(end, str) if abs(end - value) == 1
     ]
     return "" if sign and any(one != sign for one in near) else "No"  # "more than 39" may be "at least 40"
+
+
+def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
+    """Return the point that compares a figure, if a question asks for its bound ("above what?").
+
+    If several points compare the figure, the first annotated one counts. If no point compares it, the result
+    is the choice itself.
+    """
+    if "bound" not in asked.said.found or "formula" in asked.kinds or len(choice.granted()) != 1:
+        return choice
+    (sql,) = choice.granted()
+    own = {choice.target.lower(), facts_of(sql).alias, bare_text(sql)}
+    found = [
+        one
+        for one in index_of(brief).candidates
+        if len(one.sql) == 1 and not own.isdisjoint(facts_of(*one.sql).bounded)
+    ]
+    labelled = [one for one in found if one.items] or found
+    return choice_of(labelled[0]) if labelled else choice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says
@@ -22,7 +22,7 @@ from birdenv.users.understanding import (
 )
 from birdenv.users.understanding._candidate_words import stems_in
 from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR
-from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
+from birdenv.users.understanding._gold_parts import block_of, has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION
 from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scope
@@ -113,20 +113,25 @@ class Conversation:
         return Part(part.text, self._follow_up(asked, choice), asked)
 
     def _kept_of_the_first(self, asked: Question, choice: Choice) -> Choice | None:
-        """Return all conditions of the first request that a follow-up keeps, if a question asks for them."""
-        if not self.brief.earlier_gold or choice is NEVER or "first request" not in says(asked.text):
+        """Return all conditions of the first request that a follow-up keeps, if a question asks for them.
+
+        A question that is surely about something else, or about something that users never tell, does not.
+        """
+        if not self.brief.earlier_gold or "first request" not in says(asked.text):
+            return None
+        if choice is NEVER or is_out_of_scope(asked.said) or (choice.tells and choice.share >= SURE):
             return None
         conditions = [
-            (part, part.sql.partition(" ")[2])
+            part
             for one in index_of(self.brief).candidates
             for part in one.segments
             if part.clause in ("where", "having") and not part.is_inner
         ]
-        kept = [(part, sql) for part, sql in conditions if has_snippet(self.brief.earlier_gold, sql)]
-        if len(kept) < 2:
+        earlier = self.brief.earlier_gold
+        kept = tuple(part for part in conditions if has_snippet(earlier, part.sql.partition(" ")[2]))
+        if len(kept) < 2 or len({block_of(part.id) for part in kept}) > 1:
             return None
-        whole = replace(kept[0][0], sql=f"WHERE {' AND '.join(sql for _, sql in kept)}")
-        return Choice("unlabelled", parts=(whole,), share=choice.share)
+        return Choice("unlabelled", " + ".join(part.id for part in kept), parts=kept, share=choice.share)
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.

@@ -12,10 +12,10 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.sql import tokens
+from birdenv.users._bounds import bound_of
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import ORDINALS, Conversation, still_holds
 from birdenv.users._proposal import agreed
-from birdenv.users._told import bound_of
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
 
@@ -136,6 +136,8 @@ class RulePlayer:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
+        if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
+            choice = conversation.told[-1]
         choice = bound_of(part.asked or take_apart(part.text), choice, brief)
         again = conversation.was_told(choice)
         conversation.remember(choice)
@@ -163,6 +165,11 @@ class RulePlayer:
             return f"{said}. {text}"
         return said_again(choice, brief) if again else text
 
+
+_CONFIRM = re.compile(
+    r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
+)
+"""Asks to confirm the last answer."""
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")
 

@@ -61,7 +61,8 @@ def decode(choice: Choice, brief: Brief) -> str:
     if brief.style != "terse" and _leaves_others(brief):
         if told := {part.id for part in choice.parts if part.clause == "assign"}:
             every = {part.id for part in segments(brief.gold, brief.dialect) if part.clause == "assign"}
-            sentences += [_NOTHING_ELSE] * (told == every)
+            if told == every:
+                sentences.append(_NOTHING_ELSE)
         elif _has_condition(choice, brief):
             sentences.append(_OTHERS)
     return " ".join(sentences)

@@ -167,6 +167,14 @@ def test_the_reference_profiles_know_no_conversation(profile: str) -> None:
     assert answers[2] != ASKING_BACK
 
 
+@pytest.mark.parametrize(
+    "question", ["Can you confirm?", "Please confirm the number.", "Are you sure?", "Confirm?"]
+)
+def test_who_is_mistaken_corrects_himself_when_asked_to_confirm(question: str) -> None:
+    wrong, right = talk("library_1", "What are roomy branches?", question, user="rule:mistaken")
+    assert "41" in wrong and "40" in right
+
+
 def test_users_that_differ() -> None:
     ask, confirm = "What does popular mean?", "So popular means 2 readers, right?"
     assert talk("library_6", confirm, user="rule:literal") == ["Yes."]

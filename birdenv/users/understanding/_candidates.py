@@ -183,6 +183,8 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
+    if not joins and "join" in settled:
+        settled |= {"null"}  # a condition may decide about rows without a match
     if joins and "unmatched" not in settled:
         yield _answered("join", joins, answer, "unmatched", {"sql": tables_joined(joins)})
     for told, answer in changes(parts, brief):

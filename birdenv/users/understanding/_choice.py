@@ -73,11 +73,12 @@ NEVER = Choice("unanswerable")
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
     """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
-    asked = respelt(index, asked)
+    if not (is_never_answered(asked.said) or is_out_of_scope(asked.said)):
+        asked = respelt(index, asked)
     named, said = _named_point(index, asked), asked.said
     if named is not None:  # a term may be called "query"
-        rest = f" {' '.join(words(_IN_QUOTES.sub(' ', asked.text)))} "
-        for name in named.names:
+        rest = f" {' '.join(words(asked.text))} "
+        for name in (*named.names, *_pieces(index, asked, named)):
             rest = rest.replace(f" {name} ", " ")
         said = Said.of(rest.strip())
     if not asked.spaced.strip() or quotes_sql(asked.asked) or is_never_answered(said):
@@ -91,14 +92,27 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 def _named_point(index: Index, asked: Question) -> Candidate | None:
     """Return the point that a question names in quotation marks, or beside words that frame any question.
 
-    A quotation from the request may be a piece of a name, such as 'dead' for "dead orders".
+    A quotation from the request may be a piece of the name of a single annotated point, such as 'dead' for
+    "dead orders".
     """
-    quoted = {" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)}
+    quoted = _quoted(asked)
     names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
     whole = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
-    pieces = [f" {said} " for said in quoted if index.request.issuperset(content_stems(said))]
-    found = whole or [one for one in names if any(piece in f" {one[2]} " for piece in pieces)]
-    return index.candidates[min(found)[1]] if found else None
+    if whole:
+        return index.candidates[min(whole)[1]]
+    begun = [one for one in index.candidates if one.items and _pieces(index, asked, one)] if quoted else []
+    return begun[0] if len(begun) == 1 else None
+
+
+def _quoted(asked: Question) -> list[str]:
+    return [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
+
+
+def _pieces(index: Index, asked: Question, named: Candidate) -> list[str]:
+    """Return the quotations from the request that are a piece of a candidate's name."""
+    telling = ((said, content_stems(said)) for said in _quoted(asked))
+    said_in_request = [said for said, stems in telling if stems <= index.request and not stems <= FRAME_STEMS]
+    return [said for said in said_in_request if any(f" {said} " in f" {name} " for name in named.names)]
 
 
 def _is_bare(text: str, name: str) -> bool:

@@ -57,7 +57,8 @@ class Index:
         restricting: the indices of the candidates that restrict which rows count.
         follows: True if the task is a follow-up.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
-        slips: the long words of the request and of the terms, by themselves and with one letter left out.
+        slips: the long words of the request and of the terms, each keyed by itself and by its forms with one
+            letter left out.
     """
 
     candidates: tuple[Candidate, ...]
@@ -139,6 +140,8 @@ def index_of(brief: Brief) -> Index:
     unused = frozenset(
         word for word, places in holders.items() if all(is_open[number] for number, _ in places)
     )
+    texts = (request, *(" ".join(one.names) for one in found))
+    long_words = [word for text in texts for word in words(clean(text)) if len(word) >= _LONG]
     terms = tuple(round(sum(weight[word] for word in sorted(one.stems.get("term", ()))), 6) for one in found)
     return Index(
         candidates=tuple(found),
@@ -158,13 +161,8 @@ def index_of(brief: Brief) -> Index:
         follows=bool(brief.inherited or brief.earlier_gold),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
         subjects=subject_stems(brief),
-        slips={
-            slip: word
-            for text in (request, *(" ".join(one.names) for one in found))
-            for word in words(clean(text))
-            if len(word) >= _LONG
-            for slip in (*shortened(word), word)
-        },
+        slips={slip: word for word in long_words for slip in shortened(word)}
+        | {word: word for word in long_words},
     )
 
 

@@ -55,8 +55,8 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
     These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
-    Both results are empty for statements that change data, and for those that ask for rows without a match
-    in a condition: these rows are kept whatever the joins drop.
+    Both results are empty for statements that change data, and where a condition decides instead: one that
+    asks for rows without a match, or one on the optional side of an outer join.
     """
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
@@ -72,12 +72,17 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
         outer = min(block_of(part.id) for part in joins)
     of_outer = [part for part in joins if block_of(part.id) == outer]
     keeping = [part for part in of_outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
+    joined = "|".join(name for part in keeping for pair in _JOINED.findall(part.sql) for name in pair if name)
+    conditions = [part.sql for part in parts if part.clause == "where" and block_of(part.id) == outer]
+    if joined and re.search(rf"(?i)\b(?:{joined})\.", " ".join(conditions)):
+        return (), ""
     told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or of_outer)
     return told, KEPT if keeping else DROPPED
 
 
 _CHANGES = frozenset({"assign", "values", "columns"})
-_LACKS = re.compile(r"(?i)\bNOT (?:IN \(\s*SELECT|EXISTS)\b")
+_LACKS = re.compile(r"(?i)\bNOT (?:IN \(\s*(?:SELECT|WITH)|EXISTS)\b")
+_JOINED = re.compile(r"(?i)\bJOIN\s+\S+\s+(?:AS\s+)?(\w+)\s+ON\b|\bJOIN\s+(\w+)\s+ON\b")
 
 
 def unused_columns(brief: Brief) -> str:

@@ -94,19 +94,31 @@ def take_apart(question: str) -> Question:
 def respelt(index: Index, question: Question) -> Question:
     """Return a question in which unknown words are replaced by words of the task that differ in one letter.
 
-    Two letters in the wrong order count as one, too: "what counts as late retruns?".
+    Two adjacent letters in the wrong order count as one, too: "what counts as late retruns?". Only long words
+    are replaced, by words with the same first letter. A rare correct word may be taken for an error.
     """
     found: dict[str, str] = {}
     if not _is_readable(index, question):
         return question
     for word, one in zip(question.words, question.stems, strict=False):
-        if len(word) > 4 and not (word in STOP_WORDS or one in _LEXICON or one in index.meant):
-            alike = next((slip for slip in (word, *shortened(word)) if slip in index.slips), "")
-            found |= {word: index.slips[alike]} if alike else {}
+        is_known = (
+            word in STOP_WORDS or one in _LEXICON or one in index.meant or index.slips.get(word) == word
+        )
+        if len(word) > 4 and not is_known:
+            meant = (index.slips.get(slip, "") for slip in (word, *shortened(word)))
+            found |= next(({word: right} for right in meant if right and _is_slip(word, right)), {})
     if not found:
         return question
     text = _WORD.sub(lambda match: found.get(match[0], match[0]), question.text)
     return replace(take_apart(text), asked=question.asked)
+
+
+def _is_slip(word: str, right: str) -> bool:
+    """Return whether two words, which are equal without a letter each, differ in one place."""
+    if len(word) != len(right):
+        return True
+    at = [place for place, pair in enumerate(zip(word, right, strict=True)) if len(set(pair)) > 1]
+    return len(at) == 1 or (at[-1] - at[0] == 1 and sorted(word) == sorted(right))
 
 
 _WORD = re.compile(r"[^\W_]+")

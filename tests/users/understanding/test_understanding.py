@@ -19,6 +19,7 @@ from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope
 from birdenv.users.understanding._question import respelt, take_apart
 from birdenv.users.understanding._ranking import ASK_BACK, REFUSE, evidence
+from birdenv.users.understanding._word_forms import stem
 
 
 @cache
@@ -404,20 +405,75 @@ def test_a_wrong_letter_in_a_word_of_the_task_is_understood(question: str) -> No
     assert answer.target == "central branches"
 
 
-def test_a_word_that_is_known_is_no_typing_error() -> None:
-    brief = briefs()["library_4"]
-    for question in ("Which neutral branches?", "What returns are last?", "Was sind zentrale Filialen?"):
-        asked = take_apart(question)
-        assert respelt(index_of(brief), asked) is asked
+@pytest.mark.parametrize(
+    ("term", "question"),
+    [
+        ("various loans", "Which various loans?"),  # in the request
+        ("groups up", "What should I grouped by?"),  # common in all questions
+        ("latest loans", "Wie lautet das latets genau?"),  # in another language
+        ("latest loans", "Which lautet loans?"),  # two letters, not next to each other
+    ],
+)
+def test_what_is_no_typing_error_stays(term: str, question: str) -> None:
+    brief = Brief("", (Ambiguity(term, "a.b > 5", "critical"),), request=f"Show the {term} of all loans.")
+    asked = take_apart(question)
+    assert respelt(index_of(brief), asked) is asked
 
 
-def test_rows_without_a_match_in_a_condition_are_not_denied_for_a_join() -> None:
-    gold = (
-        "SELECT b.name, COUNT(*) FROM copies c JOIN branches b ON b.id = c.branch_id "
-        "WHERE c.id NOT IN (SELECT copy_id FROM loans) GROUP BY b.name"
+def test_a_word_that_users_never_tell_is_no_typing_error() -> None:
+    term = Ambiguity("central scheme", "a.scheme = 'x'", "critical")
+    brief = Brief(
+        "", (term,), ("SELECT a.b FROM a WHERE a.scheme = 'x'",), request="List the central scheme."
     )
-    assert of_clause(Brief("", (), (gold,)), "join") == []
-    assert of_clause(Brief("", (), (gold.replace("NOT IN", "IN"),)), "join") != []
+    assert RuleUser().answer(brief, "What is the schema?").call != "labelled"
+
+
+def test_a_quoted_piece_is_a_name_only_of_one_point() -> None:
+    terms = ("late returns", "late fees", "mean value")
+    points = tuple(Ambiguity(term, f"a.b > {i}", "critical") for i, term in enumerate(terms, 5))
+    brief = Brief("", points, request="Show late returns, late fees and the mean value.")
+    assert RuleUser().answer(brief, "What is 'fees'?").target == "late fees"
+    for question in (
+        "Is the state 'late' or 'open'?",
+        "What is 'mean'?",
+        "Give me 'the SQL' for 'late fees'",
+    ):
+        assert RuleUser().answer(brief, question).call != "labelled"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "c.id NOT IN (SELECT copy_id FROM loans)",
+        "c.id NOT IN (WITH x AS (SELECT 1) SELECT * FROM x)",
+        "NOT EXISTS (SELECT 1 FROM loans l WHERE l.copy_id = c.id)",
+    ],
+)
+def test_rows_without_a_match_in_a_condition_are_not_denied_for_a_join(condition: str) -> None:
+    gold = f"SELECT b.name FROM copies c JOIN branches b ON b.id = c.branch_id WHERE {condition}"
+    assert joins_told(gold) == []
+    assert joins_told(gold.partition(" WHERE")[0]) != []
+
+
+def test_a_condition_on_the_optional_side_of_a_join_decides_who_is_kept() -> None:
+    gold = "SELECT b.name FROM branches b LEFT JOIN loans AS l ON l.b = b.id WHERE "
+    assert joins_told(f"{gold} l.id IS NULL") == joins_told(f"{gold} l.day > '2024-01-01'") == []
+    assert joins_told(f"{gold} b.name > 'a'") != []
+
+
+def joins_told(gold: str) -> list[str]:
+    """What is answered about rows without a match."""
+    brief = Brief("", (), (gold,))
+    return [
+        decode(choice_of(one), brief)
+        for one in index_of(brief).candidates
+        if one.clause == "join" and one.answer
+    ]
+
+
+def test_statuses_are_more_than_one_status() -> None:
+    assert stem("statuses") == stem("status")
+    assert stem("warehouses") == stem("warehouse")
 
 
 def test_nothing_else_is_changed_only_where_all_changes_are_told() -> None:
