@@ -78,7 +78,7 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
     named, said = _named_point(index, asked), asked.said
     if named is not None:  # a term may be called "query"
         rest = f" {' '.join(words(asked.text))} "
-        for name in (*named.names, *_pieces(index, asked, named)):
+        for name in named.names:
             rest = rest.replace(f" {name} ", " ")
         said = Said.of(rest.strip())
     if not asked.spaced.strip() or quotes_sql(asked.asked) or is_never_answered(said):
@@ -90,29 +90,11 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 
 
 def _named_point(index: Index, asked: Question) -> Candidate | None:
-    """Return the point that a question names in quotation marks, or beside words that frame any question.
-
-    A quotation from the request may be a piece of the name of a single annotated point, such as 'dead' for
-    "dead orders".
-    """
-    quoted = _quoted(asked)
+    """Return the point that a question names in quotation marks, or beside words that frame any question."""
+    quoted = [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
     names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
-    whole = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
-    if whole:
-        return index.candidates[min(whole)[1]]
-    begun = [one for one in index.candidates if one.items and _pieces(index, asked, one)] if quoted else []
-    return begun[0] if len(begun) == 1 else None
-
-
-def _quoted(asked: Question) -> list[str]:
-    return [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
-
-
-def _pieces(index: Index, asked: Question, named: Candidate) -> list[str]:
-    """Return the quotations from the request that are a piece of a candidate's name."""
-    telling = ((said, content_stems(said)) for said in _quoted(asked))
-    said_in_request = [said for said, stems in telling if stems <= index.request and not stems <= FRAME_STEMS]
-    return [said for said in said_in_request if any(f" {said} " in f" {name} " for name in named.names)]
+    named = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
+    return index.candidates[min(named)[1]] if named else None
 
 
 def _is_bare(text: str, name: str) -> bool:

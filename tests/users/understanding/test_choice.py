@@ -80,13 +80,6 @@ def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something
     assert "no preference" not in answer.text
 
 
-def test_a_quoted_piece_of_a_phrase_names_the_point() -> None:
-    answer = RuleUser().answer(briefs()["coop_M_3"], "Before I delete anything: what makes an order 'dead'?")
-    assert (answer.call, answer.target) == ("labelled", "dead orders")
-    table = RuleUser().answer(briefs()["library_1"], "Which column tells whether a branch is 'roomy'?")
-    assert table.call == "unanswerable"
-
-
 def test_years_may_be_asked_for_where_the_request_has_one() -> None:
     told = RuleUser().answer(briefs()["library_7"], "which years?")
     assert told.call == "unlabelled" and "2022" in told.text

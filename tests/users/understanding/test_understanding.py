@@ -428,19 +428,6 @@ def test_a_word_that_users_never_tell_is_no_typing_error() -> None:
     assert RuleUser().answer(brief, "What is the schema?").call != "labelled"
 
 
-def test_a_quoted_piece_is_a_name_only_of_one_point() -> None:
-    terms = ("late returns", "late fees", "mean value")
-    points = tuple(Ambiguity(term, f"a.b > {i}", "critical") for i, term in enumerate(terms, 5))
-    brief = Brief("", points, request="Show late returns, late fees and the mean value.")
-    assert RuleUser().answer(brief, "What is 'fees'?").target == "late fees"
-    for question in (
-        "Is the state 'late' or 'open'?",
-        "What is 'mean'?",
-        "Give me 'the SQL' for 'late fees'",
-    ):
-        assert RuleUser().answer(brief, question).call != "labelled"
-
-
 @pytest.mark.parametrize(
     "condition",
     [
