@@ -137,10 +137,13 @@ class Conversation:
         """Return what a question after the first one is about, where its own words leave doubts.
 
         A question that refers to an answer, or names nothing, such as "yes, but at least?", is about the last
-        answer.
+        answer, or about the one that it names by its place.
         """
         if is_out_of_scope(asked.said):
             return choice
+        is_sure = choice.tells and choice.share >= SURE
+        if not is_sure and (one := self._named_by_place(asked.text)):
+            return one
         shows = any(part.clause == "output" for part in choice.parts)
         is_open = bool(choice.answer) and not choice.parts
         is_named = asks_for_output(asked.said) or " '" in asked.text
@@ -148,7 +151,7 @@ class Conversation:
             choice = UNCLEAR
         rest = {word for word in asked.content if not word.isdigit()} - GENERIC_STEMS - PART_STEMS
         refers = "refers" in says(asked.text)
-        if choice.tells and rest and (choice.share >= SURE or not refers):
+        if choice.tells and rest and (is_sure or not refers):
             return choice
         if one := next((one for one in reversed(self.told) if agreed(asked, one, self.brief)), None):
             return one
@@ -156,6 +159,21 @@ class Conversation:
             return choice
         return self.told[-1] if not rest or refers else choice
 
+    def _named_by_place(self, text: str) -> Choice | None:
+        """Return the point of "your first answer", "the second figure" or "the latter"."""
+        found, told = _ANSWER.search(text), list({one.target: one for one in self.told}.values())
+        if found is None or len(told) < 2:
+            return None
+        said = found[1] or found[2]
+        place = _FROM_THE_END.get(said) or ORDINALS.index(said)
+        return told[place] if place < len(told) else None
+
+
+_FROM_THE_END = {"former": -2, "latter": -1, "last": -1}
+_ANSWER = re.compile(
+    rf"\b(?:your|the) ({'|'.join(ORDINALS)}|last) (?:\w+ )?(?:answer|reply|point|one|figure|condition)\b"
+    r"|\bthe (former|latter)\b"
+)
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""

@@ -148,7 +148,7 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
-        return all("period" not in index.candidates[i].kinds for i in index.restricting)
+        return all("extent" not in index.candidates[i].kinds for i in index.restricting)
     if (
         not index.follows
         and "proposal" in question.said.found
