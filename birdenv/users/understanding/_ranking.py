@@ -130,7 +130,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
             )
             # "those with no e-mail" have no value, "those with no loans" no match
             and not (candidate.clause == "join" and lacking.difference(candidate.stems["sql"]))
-            and not (kinds and _is_of_another_kind(candidate, kinds))
+            and not _is_of_another_kind(candidate, kinds)
             and not (is_free and asks_for_output(question.said))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
@@ -148,7 +148,8 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
-        return all("extent" not in index.candidates[i].kinds for i in index.restricting)
+        limit = "period" if _MONTH in question.stems else "extent"  # only an extent limits the years
+        return all(limit not in index.candidates[i].kinds for i in index.restricting)
     if (
         not index.follows
         and "proposal" in question.said.found
@@ -160,6 +161,9 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
 
 
+_MONTH = stem("month")
+
+
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
     """Return whether a candidate's kind rules it out, whatever words it shares with the question.
 
@@ -169,7 +173,8 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
         return not kinds <= candidate.main_kinds
     if candidate.clause == "output":
         return kinds == {"order"}
-    return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
+    is_free = candidate.clause == "filter" and not kinds
+    return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds) and not is_free
 
 
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")

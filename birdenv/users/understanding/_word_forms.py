@@ -70,6 +70,8 @@ def stem(word: str) -> str:
         word = word[:-5] + "y" if word.endswith("iness") else word[:-4]
     if len(word) > 4 and word.endswith(("ies", "ied")):
         word = word[:-3] + "y"
+    if len(word) > 6 and word.endswith(("ency", "ancy")):
+        word = word[:-2] + "t"
     if len(word) > 7 and word.endswith("uses") and word[-5] not in "aeo":
         word = word[:-2]  # "statuses", but not "warehouses"
     for ending in ("ings", "ing", "ed", "es", "s"):
