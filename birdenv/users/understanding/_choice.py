@@ -111,12 +111,17 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     The options are an answer about the most probable candidate, a request to rephrase, and a refusal. A
     `doubtful` question mentions something that a user never reveals. It is refused unless it is almost surely
     about one of the candidates. Another question is refused only if a refusal is very probable; otherwise the
-    probabilities are those of the other replies. That nothing is left to decide must be probable by itself.
+    probabilities are those of the other replies. That nothing is left to decide must be probable by itself,
+    and the question must ask for this kind of thing.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
-    best = shares.index(max(shares[:-2])) if index.candidates else -1
+    best = max(
+        (number for number, one in enumerate(index.candidates) if _may_be_told(one, asked)),
+        key=lambda number: shares[number],
+        default=-1,
+    )
     told = shares[best] if best >= 0 else 0.0
     if doubtful and refuse + ask >= _DOUBT:
         return REFUSED
@@ -133,7 +138,13 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
     if only >= 0 and (wants_output or (action != 2 and refuse < _MAY_BE_REFUSED)):
         return _unless_nameless(index, found, only, shares[only])
-    return REFUSED if action == 2 else UNCLEAR
+    return REFUSED if doubtful or action == 2 else UNCLEAR
+
+
+def _may_be_told(candidate: Candidate, asked: Question) -> bool:
+    """Return False for an answer that fits any task, if the question does not ask for its kind of thing."""
+    fits_any = candidate.group == "open" or candidate.clause in ("distinct", "limit")
+    return not fits_any or candidate.clause == "filter" or candidate.clause in asked.kinds
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

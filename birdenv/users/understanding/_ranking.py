@@ -130,7 +130,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
             )
             # "those with no e-mail" have no value, "those with no loans" no match
             and not (candidate.clause == "join" and lacking.difference(candidate.stems["sql"]))
-            and not _is_of_another_kind(candidate, kinds)
+            and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and asks_for_output(question.said))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
@@ -173,8 +173,7 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
         return not kinds <= candidate.main_kinds
     if candidate.clause == "output":
         return kinds == {"order"}
-    is_free = candidate.clause == "filter" and not kinds
-    return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds) and not is_free
+    return candidate.group == "open" and kinds.isdisjoint(candidate.main_kinds or kinds)
 
 
 _IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
