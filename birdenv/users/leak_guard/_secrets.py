@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from birdenv.users._brief import Brief
 from birdenv.users.identifiers import is_identifier
 from birdenv.users.leak_guard._disguises import letters, plain, words_of
 from birdenv.users.sql_in_words import in_words, read_aloud, respelt, split_words, tokenize
 
-_WORDS, _LETTERS = (6, 8, 5), (30, 40, 20)
+_LENGTHS = ((words_of, 6, 8, 5), (letters, 30, 40, 20))
 """The number of consecutive words, or letters, that count as a leak: from hidden SQL, from the clear
 question, and the least from a clear question that is shorter."""
 
@@ -24,26 +25,24 @@ _QUOTES = re.compile(r"['\"`‘’“”]")
 _COMPARISONS = frozenset({"=", "<", ">", "<=", ">=", "<>", "!=", "||", "::", "->", "*", "/"})
 
 
-class Runs:
+class Runs(NamedTuple):
     """Forbidden runs: sequences of words, or of letters, that an answer must not contain.
 
-    Args:
+    Attributes:
         reason: the reason for refusing an answer with a forbidden run.
+        split: the function that splits a text into words or letters.
         length: the length of a run.
-        secret: the secret texts, split into words or letters.
-        known: texts that an answer may repeat, split likewise; their runs are not forbidden.
+        forbidden: the runs.
     """
 
-    def __init__(
-        self, reason: str, length: int, secret: Iterable[Sequence[str]], known: Iterable[Sequence[str]]
-    ) -> None:
-        self.reason, self._length = reason, length
-        self._runs = {run for text in secret for run in _pieces(text, length)}
-        self._runs.difference_update(*(_pieces(text, length) for text in known))
+    reason: str
+    split: Callable[[str], Sequence[str]]
+    length: int
+    forbidden: frozenset[Sequence[str]]
 
-    def occur_in(self, said: Sequence[str]) -> bool:
+    def occur_in(self, text: str) -> bool:
         """Return True if a text contains a forbidden run."""
-        return not self._runs.isdisjoint(_pieces(said, self._length))
+        return not self.forbidden.isdisjoint(_pieces(self.split(text), self.length))
 
 
 def _pieces(run: Sequence[str], length: int) -> list[Sequence[str]]:
@@ -61,8 +60,7 @@ class Secrets:
         own_world: words from the task's own subject, such as "gold" in a task about metals. They do not count
             as a mention of the gold SQL.
         signs: comparisons and divisions written with operators, such as `tier = 'x'`.
-        words: forbidden runs of words in the SQL and the clear question.
-        letters: forbidden runs of letters in the same texts.
+        runs: forbidden runs of words and letters in the SQL and the clear question.
     """
 
     names: frozenset[str]
@@ -70,16 +68,11 @@ class Secrets:
     spelt: frozenset[str]
     own_world: frozenset[str]
     signs: frozenset[tuple[str, ...]]
-    words: tuple[Runs, ...]
-    letters: tuple[Runs, ...]
+    runs: tuple[Runs, ...]
 
     def repeated_in(self, text: str) -> str:
         """Return the reason for refusing a text that contains a forbidden run, or an empty string."""
-        for said, forbidden in ((words_of(text), self.words), (letters(text), self.letters)):
-            for runs in forbidden:
-                if runs.occur_in(said):
-                    return runs.reason
-        return ""
+        return next((runs.reason for runs in self.runs if runs.occur_in(text)), "")
 
 
 @lru_cache(maxsize=1024)
@@ -96,30 +89,26 @@ def secrets_of(brief: Brief, granted: tuple[str, ...]) -> Secrets:
     own, allowed = _vocabulary([brief.clear_query]), _vocabulary(free)
     names = {plain(name) for name in spelt if is_identifier(name, own)} - allowed
     hidden = [plain(sql) for sql in protected if sql not in granted]
-    texts = (hidden, plain(brief.clear_query), [plain(text) for text in (*granted, *said, *terms)])
+    may_be_said = [plain(text) for text in (*granted, *said, *terms)]
     return Secrets(
         names=frozenset(names),
         names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
         spelt=frozenset(map(plain, spelt)),
         own_world=own.union(allowed, _vocabulary(brief.identifiers), *map(words_of, map(plain, said))),
         signs=frozenset().union(*map(signs, hidden)).difference(*(signs(plain(sql)) for sql in granted)),
-        words=_forbidden(words_of, _WORDS, *texts),
-        letters=_forbidden(letters, _LETTERS, *texts),
+        runs=tuple(_forbidden(hidden, plain(brief.clear_query), may_be_said)),
     )
 
 
-def _forbidden(
-    split: Callable[[str], Sequence[str]],
-    lengths: tuple[int, int, int],
-    hidden: Sequence[str],
-    clear: str,
-    known: Sequence[str],
-) -> tuple[Runs, Runs]:
-    """Return the forbidden runs in hidden SQL and in the clear question."""
-    in_sql, in_clear, least = lengths
-    question, may_be_said = split(clear), [split(text) for text in known]
-    length = min(in_clear, max(len(question), least))
-    return Runs(_SQL, in_sql, map(split, hidden), may_be_said), Runs(_CLEAR, length, [question], may_be_said)
+def _forbidden(hidden: Sequence[str], clear: str, known: Sequence[str]) -> Iterator[Runs]:
+    """Yield the runs in hidden SQL and in the clear question that are in no known text."""
+    for split, in_sql, in_clear, least in _LENGTHS:
+        in_clear = min(in_clear, max(len(split(clear)), least))
+        for reason, length, texts in ((_SQL, in_sql, hidden), (_CLEAR, in_clear, [clear])):
+            secret, may_be_said = (
+                {run for text in some for run in _pieces(split(text), length)} for some in (texts, known)
+            )
+            yield Runs(reason, split, length, frozenset(secret - may_be_said))
 
 
 def _vocabulary(texts: Iterable[str]) -> frozenset[str]:
