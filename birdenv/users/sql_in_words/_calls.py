@@ -108,15 +108,11 @@ def _is_divisor(call: Node) -> bool:
 
 
 def _counted_rows(speaker: Speaker, call: Node) -> str:
-    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases".
-
-    In a subquery, the words for the joined tables follow at once: "loans matched with copies".
-    """
+    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases"."""
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
     table = speaker.sources.only if source is None or source.name == FRAME else source.name
-    joined = query is not None and query.args.get("joins") and not speaker.nested
-    return ("" if joined else speaker.table_noun(table)) or "cases"
+    return speaker.table_noun(table) or "cases"
 
 
 @says("Cast", "TryCast")

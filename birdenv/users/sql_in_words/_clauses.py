@@ -27,18 +27,14 @@ _CREATED = {"VIEW": "a saved view", "TABLE": "a new table", "INDEX": "an index"}
 
 @says("Select")
 def _select(speaker: Speaker, node: Node) -> Phrase:
-    shown, source = _shown(speaker, node), _from(speaker, node)
-    is_said = shown.endswith(source.replace("of the ", "the number of ", 1)) and source.startswith("of the ")
-    return _clauses(speaker, node, shown, "" if is_said else source)
+    return _clauses(speaker, node, _shown(speaker, node), _from(speaker, node))
 
 
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     repeats = "" if node.args.get("distinct") else " (repeats included)"
-    left, right = speaker.text(node.this), speaker.within(node.expression)
-    what = bare(left.removeprefix("show ")).partition(" of the ")[0]
-    right = right.replace(f"the {what} of the ", "those of the ", 1)
-    return _clauses(speaker, node, left, f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {right}")
+    further = f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {speaker.within(node.expression)}"
+    return _clauses(speaker, node, speaker.text(node.this), further)
 
 
 @says("Update", "Delete")
@@ -147,8 +143,7 @@ def _order(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
-    the = "the " * (id(node.this) in speaker.owners)
-    words = f"{the}{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
+    words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
     place = _with_missing(node.args.get("nulls_first")) if node.args.get("written") else ""
     return Phrase(words + place, LOOSE)
 

@@ -66,7 +66,7 @@ class Speaker:
     """A translator from the nodes of one syntax tree to words.
 
     Args:
-        tree: the syntax tree. An output column's alias is mentioned only if another part of the tree uses it.
+        tree: the syntax tree.
         names: the everyday names of the columns.
         request: the request, which decides what tables may be named.
         sources: the tables in the statement that the tree is part of.
@@ -78,7 +78,6 @@ class Speaker:
         self.nested = 0
         self.letters: dict[int, str] = {}
         columns = list(tree.find_all(node_class("Column"), bfs=False))
-        self.referred = {node.name.lower() for node in columns}
         tables = tree.find_all(node_class("Table"))
         inner = {one.alias_or_name for one in tables if one.find_ancestor(node_class("Select")) is not tree}
         general = (node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS)
@@ -171,17 +170,7 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for an aliased expression, with the alias if the tree refers to it."""
-    said = speaker.say(node.this)
-    alias = speaker.names.words(node.alias)
-    if (
-        node.alias.lower() not in speaker.referred
-        or not said.text
-        or f" {alias} " in f"{said.text.replace(',', '')} "
-    ):
-        return said
-    text = f"({said.text})" if said.condition or (said.bond == CHAIN and "," in said.text) else said.text
-    return Phrase(f"{text} (called {alias})", min(said.bond, LOOSE), said.condition)
+    return speaker.say(node.this)
 
 
 @says(*ARITHMETIC)
