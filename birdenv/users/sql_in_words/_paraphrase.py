@@ -105,7 +105,7 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
 
 def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
     """Return the names of tables, aliases and CTEs, in lower case."""
-    found = {one.text for one, after in pairwise(tokens) if after.key == "."}
+    found = {one.text for one, after in pairwise(tokens[:-1]) if after.key == "."}  # without a full stop
     if tree is not None:
         for node in tree.find_all(*map(node_class, ("Table", "TableAlias", "Window"))):
             found |= {node.name, node.alias}
@@ -113,22 +113,18 @@ def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[
 
 
 _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
-_LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
-"""A name after one of these is a table, an alias or a type."""
-
 _KEYWORD = re.compile(r"AS|END|[A-Z_]{4,}")
 
 
 def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
-    said: list[str] = []
-    keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
-    for token, before, after in zip(tokens, keys, keys[2:], strict=False):
+    hidden, said = hidden_names(tokens, None), list[str]()
+    for token in tokens:
         if token.kind == "string":
             said.append(quoted(token.text))
         elif token.kind in ("symbol", "number"):
             said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
-        elif before not in _LEADS and after != "." and not _KEYWORD.fullmatch(token.text):
+        elif token.text.lower() not in hidden and not _KEYWORD.fullmatch(token.text):
             said.append(names.words(token.text))
     if said.count("(") != said.count(")"):
         said = [word for word in said if word not in ("(", ")")]

@@ -7,8 +7,7 @@ nodes come from templates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
@@ -266,23 +265,8 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
     """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
-    parts = (speaker.say(part).inside(LOOSE) for part in _with_lists(node))
+    parts = (speaker.say(part).inside(LOOSE) for part in node.flatten(unnest=False))
     return Phrase(_CONNECTORS[kind_of(node)].join(filter(None, parts)), CHAIN, condition=True)
-
-
-def _with_lists(node: Node) -> Iterator[Node]:
-    """Yield connected conditions, with IN or NOT IN for a thing that is compared with several constants."""
-    kind = "EQ" if kind_of(node) == "Or" else "NEQ"
-
-    def compared(part: Node) -> str:
-        return part.this.sql() if kind_of(part) == kind and kind_of(part.expression) == "Literal" else ""
-
-    for thing, group in groupby(node.flatten(unnest=False), compared):
-        parts = list(group)
-        if thing and len(parts) > 1:
-            members = [part.expression.copy() for part in parts]
-            parts = [node_class("In")(this=parts[0].this.copy(), expressions=members, negate=kind == "NEQ")]
-        yield from parts
 
 
 def key_words(speaker: Speaker, node: Node) -> str:
