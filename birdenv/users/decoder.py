@@ -60,7 +60,7 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
     if brief.style != "terse" and _leaves_others(brief):
         if told := {part.id for part in choice.parts if part.clause == "assign"}:
-            every = {part.id for part in segments(brief.gold, brief.dialect) if part.clause == "assign"}
+            every = {part.id for part in segments(brief.gold) if part.clause == "assign"}
             if told == every:
                 sentences.append(_NOTHING_ELSE)
         elif _has_condition(choice, brief):

@@ -36,7 +36,7 @@ class Segment:
     is_inner: bool = False
 
 
-def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
+def segments(gold: Sequence[str]) -> tuple[Segment, ...]:
     """Return the parts of the statements. A statement that cannot be parsed becomes one part, "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
@@ -47,8 +47,7 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
     cutter = _Cutter(exp)
     with quiet_parser():
         for text in gold:
-            if not (cutter.cut(text, fragment_dialect()) or cutter.cut(text, dialect)):
-                cutter.add(cutter.number(), "statement", text)
+            cutter.cut(text)
     return tuple(cutter.found)
 
 
@@ -57,28 +56,23 @@ class _Cutter:
     exp: Any
     """The module `sqlglot.exp`."""
 
-    dialect: Any = None
     found: list[Segment] = field(default_factory=list)
     blocks: int = 0
     inside: int = 0
 
-    def cut(self, text: str, dialect: Any) -> bool:
-        """Add the parts of a text; return False if the dialect cannot parse it."""
+    def cut(self, text: str) -> None:
+        """Add the parts of a text, or the whole text if it cannot be parsed."""
         import sqlglot
         from sqlglot.errors import SqlglotError
 
-        before, blocks, self.dialect = len(self.found), self.blocks, dialect
+        before, blocks = len(self.found), self.blocks
         try:
-            statements = [one for one in sqlglot.parse(text, read=dialect) if one is not None]
-            if not isinstance(dialect, str) and any(isinstance(one, self.exp.Command) for one in statements):
-                return False
-            for statement in statements:
+            for statement in filter(None, sqlglot.parse(text, read=fragment_dialect())):
                 self.statement(statement)
         except (SqlglotError, RecursionError):
             del self.found[before:]
             self.inside, self.blocks = 0, blocks
-            return False
-        return True
+            self.add(self.number(), "statement", text)
 
     def number(self) -> str:
         self.blocks += 1
@@ -92,7 +86,7 @@ class _Cutter:
             self.add(f"{name}.{clause}.{i}", clause, sql)
 
     def sql(self, node: Node) -> str:
-        return str(node.sql(dialect=self.dialect, comments=False, normalize_functions=False)).strip()
+        return str(node.sql(dialect=fragment_dialect(), comments=False, normalize_functions=False)).strip()
 
     def statement(self, node: Node) -> None:
         if isinstance(node, self.exp.Subquery):
@@ -157,25 +151,10 @@ class _Cutter:
                 conditions = bare.flatten() if isinstance(bare, self.exp.And) else [part.this]
                 self.listed(name, key, (f"{key.upper()} {self.sql(one)}" for one in conditions))
             else:
-                self.add(f"{name}.{key}", key, self.sql(self._without_places(part, node)))
+                self.add(f"{name}.{key}", key, self.sql(part))
         limits = [self.sql(n) for key in ("limit", "offset") if (n := node.args.get(key)) is not None]
         if limits:
             self.add(f"{name}.limit", "limit", " ".join(limits))
-
-    def _without_places(self, clause: Node, query: Node) -> Node:
-        """Return a GROUP BY or ORDER BY in which column numbers are replaced by the columns."""
-        clause = clause.copy()
-        shown = query.selects if isinstance(query, self.exp.Query) else []
-        for key in clause.expressions:
-            place = key.this if isinstance(key, self.exp.Ordered) else key
-            if (
-                isinstance(place, self.exp.Literal)
-                and place.name.isdigit()
-                and 0 < int(place.name) <= len(shown)
-            ):
-                item = shown[int(place.name) - 1]
-                place.replace(self.exp.column(item.alias) if item.alias else item.copy())
-        return clause
 
     def _change(self, name: str, node: Node) -> None:
         """Add the parts of INSERT, UPDATE, DELETE, CREATE and so on."""

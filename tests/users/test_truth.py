@@ -47,7 +47,7 @@ def briefs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Brief]]:
 def blocks(brief: Brief) -> dict[str, exp.Select]:
     """The SELECTs of the gold by the number of their segments; those that show the same are left out."""
     shown: dict[str, list[str]] = {}
-    for part in gold_parts(brief.gold, brief.dialect):
+    for part in gold_parts(brief.gold):
         if part.clause == "select":
             shown.setdefault(part.id.split(".")[0], []).append(part.sql)
     selects: dict[tuple[str, ...], list[exp.Select]] = {}
@@ -72,7 +72,7 @@ def said(brief: Brief, part: Segment) -> str:
 
 def told_parts(brief: Brief) -> list[Segment]:
     """The parts that a question may be about, annotated snippets replaced by their terms."""
-    return [part for part, _ in telling_parts(gold_parts(brief.gold, brief.dialect), brief.ambiguities)]
+    return [part for part, _ in telling_parts(gold_parts(brief.gold), brief.ambiguities)]
 
 
 def test_the_golds_are_many(briefs: list[tuple[str, Brief]]) -> None:
@@ -89,7 +89,7 @@ def test_what_is_said_of_clauses_is_what_the_gold_has(step: int, briefs: list[tu
             tree = trees.get(part.id.split(".")[0])
             if (
                 tree is None
-                or part not in gold_parts(brief.gold, brief.dialect)
+                or part not in gold_parts(brief.gold)
                 or not (part.clause == "output" or tree.args.get(part.clause))
             ):
                 continue

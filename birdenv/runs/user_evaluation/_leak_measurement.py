@@ -196,7 +196,7 @@ def fish(
             else:
                 told.add((one.call, one.target))
                 examples.append((instance_id, bait.question, one.text))
-        parts += len(segments(brief.gold, brief.dialect))
+        parts += len(segments(brief.gold))
         parts_told += sum(call == "unlabelled" for call, _ in told)
         told_of_kinds += len(of_kinds)
         if several:

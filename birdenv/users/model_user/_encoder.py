@@ -79,9 +79,7 @@ def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
         return tuple(
             PromptedPoint(part.id, "", (part.sql,), part.clause) for part in token_segments(brief.gold)
         )
-    parts: list[Segment] = [
-        part for part, _ in telling_parts(segments(brief.gold, brief.dialect), brief.ambiguities)
-    ]
+    parts: list[Segment] = [part for part, _ in telling_parts(segments(brief.gold), brief.ambiguities)]
     return tuple(PromptedPoint(part.id, "", (part.sql,), part.clause) for part in parts)
 
 

@@ -57,11 +57,8 @@ def tokenize(sql: str) -> list[LexicalUnit]:
     """
     found: list[LexicalUnit] = []
     for kind, text, _ in sql_tokens(_with_gaps(sql)):
-        if text == ":" and found and found[-1].key == ":":
-            found[-1] = LexicalUnit("symbol", "::")
-        else:
-            contents = _contents(text) if kind in ("string", "quoted") else text
-            found.append(LexicalUnit("symbol" if text == GAP else cast(TokenKind, kind), contents))
+        contents = _contents(text) if kind in ("string", "quoted") else text
+        found.append(LexicalUnit("symbol" if text == GAP else cast(TokenKind, kind), contents))
     return found
 
 

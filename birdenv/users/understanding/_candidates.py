@@ -91,7 +91,7 @@ def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
     own = [item.snippet for item in items]
     either = [
         part.sql
-        for part in (gold_parts(brief.gold, brief.dialect) if known else ())
+        for part in (gold_parts(brief.gold) if known else ())
         if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
     ]
     return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
@@ -111,7 +111,7 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
 def _parts(brief: Brief) -> Iterator[Candidate]:
     if not any(brief.gold):
         return
-    parts = gold_parts(brief.gold, brief.dialect)
+    parts = gold_parts(brief.gold)
     for part, terms in telling_parts(parts, brief.ambiguities):
         if part.clause == "join":
             continue
@@ -174,7 +174,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
     """
     gold = " ".join(brief.gold).lower()
-    parts = gold_parts(brief.gold, brief.dialect)
+    parts = gold_parts(brief.gold)
     settled = {part.clause for part in parts}
     for item in brief.ambiguities:
         kinds = settled_kinds(item)
