@@ -210,7 +210,7 @@ def token_segments(gold: Sequence[str]) -> tuple[Segment, ...]:
     >>> [(each.clause, each.sql) for each in token_segments(["UPDATE s SET c = 1 WHERE d < 0"])]
     [('where', 'WHERE d < 0')]
     """
-    found = [piece for text in gold for piece in _slices(text)]
+    found = (piece for text in gold for piece in _slices(text))
     return tuple(Segment(f"T{number}", clause, sql) for number, (clause, sql) in enumerate(found, 1))
 
 

@@ -7,7 +7,7 @@ written by others can ask the model for terms and SQL segments instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from birdenv.users._brief import Brief, Call
@@ -75,11 +75,9 @@ def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
     """
     if not any(brief.gold):
         return ()
-    if not brief.converses:
-        return tuple(
-            PromptedPoint(part.id, "", (part.sql,), part.clause) for part in token_segments(brief.gold)
-        )
-    parts: list[Segment] = [part for part, _ in telling_parts(segments(brief.gold), brief.ambiguities)]
+    parts: Iterable[Segment] = token_segments(brief.gold)
+    if brief.converses:
+        parts = (part for part, _ in telling_parts(segments(brief.gold), brief.ambiguities))
     return tuple(PromptedPoint(part.id, "", (part.sql,), part.clause) for part in parts)
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
@@ -41,15 +41,8 @@ _KNOWN: Final = dict(zip(USER_PROMPTS, (_ENCODER, _DECODER), strict=True))
 _NEEDED: Final = dict(zip(USER_PROMPTS, (("clarification_Q",), ("clarification_Q", "Action")), strict=True))
 
 
-class UserPrompts(NamedTuple):
-    """The prompts for both stages, with variables written as `[[name]]`."""
-
-    encoder: str
-    decoder: str
-
-
-def read_user_prompts(folder: Path) -> UserPrompts:
-    """Read `encoder.txt` and `decoder.txt` from a folder.
+def read_user_prompts(folder: Path) -> tuple[str, ...]:
+    """Read `encoder.txt` and `decoder.txt` from a folder, with variables written as `[[name]]`.
 
     Raises:
         InputError: a file is missing or cannot be read, has an unknown variable, or lacks a variable that its
@@ -57,7 +50,7 @@ def read_user_prompts(folder: Path) -> UserPrompts:
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such folder; --user-prompts needs a folder with {_FILES}")
-    return UserPrompts(*(_read(folder / name) for name in USER_PROMPTS))
+    return tuple(_read(folder / name) for name in USER_PROMPTS)
 
 
 def _read(path: Path) -> str:
@@ -97,14 +90,13 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
     ambiguities = "\n\n".join(
         f"{name}: \n{json.dumps(value, indent=4)}" for name, value in brief.annotated.items()
     )
-    clear = first_brief.clear_query or (first_brief.request if is_service else "")
     return {
         "clarification_Q": question.strip(),
         "amb_json": ambiguities or json.dumps({}),
         "SQL_Glot": _slices(brief.gold, "\n===\n" if is_service else "\n\n\n===\n"),
         "DB_schema": brief.notes.schema,
         "GT_SQL": ("\n" if is_service else "\n\n").join(brief.gold).strip(),
-        "clear_query": clear,
+        "clear_query": first_brief.clear_query or first_brief.request * is_service,
     }
 
 
@@ -128,7 +120,7 @@ class PublishedUser(ModelUser):
         Raises:
             InputError: the prompts or the model cannot be used, or the profile does not allow this user.
         """
-        self._prompts = read_user_prompts(prompts)
+        self._encoder, self._decoder = read_user_prompts(prompts)
         super().__init__(model, context)
         self._first_brief = context.brief[0]
         if self._first_brief.converses:
@@ -145,10 +137,10 @@ class PublishedUser(ModelUser):
         if makes_the_choice(question, brief.request, ()):
             self.fault("told what to choose")
         values = published_values(brief, self._first_brief, question)
-        said = self.send("encoder", filled(self._prompts.encoder, values))
+        said = self.send("encoder", filled(self._encoder, values))
         action = first_line(said) if is_service else tagged(said)
         reading = self._read(action, question, brief)
-        said = self.send("decoder", filled(self._prompts.decoder, {**values, "Action": action}))
+        said = self.send("decoder", filled(self._decoder, {**values, "Action": action}))
         is_understood = not is_service or "<s>" in said or "</s>" in said
         text = self.cut(tagged(said)) if is_understood else ASKING_BACK
         if not text:

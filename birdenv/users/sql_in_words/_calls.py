@@ -89,7 +89,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
     if kind_of(what) in ("Star", "Literal"):
         things = f"{'all ' * _is_divisor(call)}{_counted_rows(speaker, call)}"
     elif kind_of(what) == "Distinct":
-        things = argument.text if len(what.expressions) > 1 else plural(argument.text)
+        things = plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_

@@ -61,21 +61,13 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return the words for the output columns: a request, or a noun in a subquery.
-
-    A fragment can begin with the condition of a WHERE that it lacks.
-    """
-    said = [speaker.say(item) for item in node.expressions]
-    if len(said) == 1 and said[0].condition and part_of(node, "from") is None:
-        return f"only cases where {said[0].text}"
-    items = ", ".join(filter(None, (item.inside(LOOSE) for item in said)))
+    """Return the words for the output columns: a request, or a noun in a subquery."""
+    said = list(filter(None, (speaker.say(item).inside(LOOSE) for item in node.expressions)))
+    items = ", ".join(said)
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
-        if items == "everything":
-            return "show each entry only once" if not speaker.nested else "the different entries"
-        listed = enumerate_words(filter(None, (item.inside(LOOSE) for item in said)))
-        what = f"combination of {listed}" if len(said) > 1 else bare(items)
+        what = f"combination of {enumerate_words(said)}" if len(said) > 1 else bare(items)
         items = f"the different {bare(items)}" if speaker.nested else f"each different {what} only once"
     return f"show {items}" if items and not speaker.nested else items
 
@@ -97,9 +89,7 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 @says("Table")
 def _table(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a table, or for a function in its place."""
-    function = kind_of(node.this) == "Anonymous"
-    return speaker.say(node.this) if function else Phrase(speaker.table_noun(node.name) or "further entries")
+    return Phrase(speaker.table_noun(node.name) or "further entries")
 
 
 @says("Subquery")

@@ -38,12 +38,10 @@ class Paraphrase:
         text: the words.
         form: the form of the words, which decides how a sentence introduces them; for example, a condition
             follows "I mean that ..".
-        hidden: the tables, aliases and CTEs whose names the words leave out, in lower case.
     """
 
     text: str
     form: Form
-    hidden: frozenset[str]
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
@@ -63,7 +61,7 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence and the names that the words leave out.
+    """Return a snippet in words, with the form of the sentence.
 
     Args:
         snippet: the SQL.
@@ -76,18 +74,19 @@ def read_aloud(
     while tree is not None and kind_of(tree) in ("Alias", "Paren"):
         tree = tree.this
     names = Names(identifiers, notes)
-    phrase = said_in_order(tokens, names)
+    phrase = None
     if tree is not None:
         with suppress(RecursionError):
             phrase = in_steps(Speaker(tree, names, request, sources_of(snippet, gold)), tree)
+    phrase = phrase or said_in_order(tokens, names, hidden_names(snippet))
     first = tokens[0].key if tokens else ""
-    text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
+    text, form = phrase.text, _form(first, phrase)
     if form == "noun":
         text = text.removeprefix("show ")
     if first in ("AND", "OR"):
         cases = "only cases where " if first == "AND" else "cases where "
         text, form = f"{first.lower()} also {cases * phrase.condition}{text}", "addition"
-    return Paraphrase(text, form, hidden)
+    return Paraphrase(text, form)
 
 
 def _form(first: str, phrase: Phrase) -> Form:
@@ -103,8 +102,9 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
-def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
-    """Return the names of tables, aliases and CTEs, in lower case."""
+def hidden_names(snippet: str) -> frozenset[str]:
+    """Return the names of tables, aliases and CTEs in a snippet, which its words leave out, in lower case."""
+    tokens, tree = tokenize(snippet), parse_fragment(snippet)
     found = {one.text for one, after in pairwise(tokens[:-1]) if after.key == "."}  # without a full stop
     if tree is not None:
         for node in tree.find_all(*map(node_class, ("Table", "TableAlias", "Window"))):
@@ -116,9 +116,9 @@ _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
 _KEYWORD = re.compile(r"AS|END|[A-Z_]{4,}")
 
 
-def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
-    """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
-    hidden, said = hidden_names(tokens, None), list[str]()
+def said_in_order(tokens: Sequence[LexicalUnit], names: Names, hidden: frozenset[str]) -> Phrase:
+    """Return the words for the literals, operators and names in a token sequence that are not hidden."""
+    said = list[str]()
     for token in tokens:
         if token.kind == "string":
             said.append(quoted(token.text))
