@@ -96,7 +96,7 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
         "SQL_Glot": _slices(brief.gold, "\n===\n" if is_service else "\n\n\n===\n"),
         "DB_schema": brief.notes.schema,
         "GT_SQL": ("\n" if is_service else "\n\n").join(brief.gold).strip(),
-        "clear_query": first_brief.clear_query or first_brief.request * is_service,
+        "clear_query": first_brief.clear_query or (first_brief.request if is_service else ""),
     }
 
 

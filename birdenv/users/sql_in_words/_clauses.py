@@ -61,8 +61,14 @@ def _clauses(speaker: Speaker, node: Node, *words: str) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return the words for the output columns: a request, or a noun in a subquery."""
-    said = list(filter(None, (speaker.say(item).inside(LOOSE) for item in node.expressions)))
+    """Return the words for the output columns: a request, or a noun in a subquery.
+
+    A fragment can begin with the condition of a WHERE that it lacks.
+    """
+    phrases = [speaker.say(item) for item in node.expressions]
+    if len(phrases) == 1 and phrases[0].condition and part_of(node, "from") is None:
+        return f"only cases where {phrases[0].text}"
+    said = list(filter(None, (one.inside(LOOSE) for one in phrases)))
     items = ", ".join(said)
     if node.args.get("distinct") is not None:
         if not items:
