@@ -144,7 +144,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
 def _may_be_told(candidate: Candidate, asked: Question) -> bool:
     """Return False for an answer that fits any task, if the question does not ask for its kind of thing."""
     fits_any = candidate.group == "open" or candidate.clause in ("distinct", "limit")
-    return not fits_any or candidate.clause == "filter" or candidate.clause in asked.kinds
+    return not fits_any or candidate.clause == "filter" or candidate.clause in asked.said.kinds | asked.kinds
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

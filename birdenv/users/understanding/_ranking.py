@@ -148,8 +148,8 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
-        limit = "period" if _MONTH in question.stems else "extent"  # only an extent limits the years
-        return all(limit not in index.candidates[i].kinds for i in index.restricting)
+        limits = (index.candidates[i].kinds for i in index.restricting)
+        return not any("period" in kinds and kinds & {"threshold", "category"} for kinds in limits)
     if (
         not index.follows
         and "proposal" in question.said.found
@@ -159,9 +159,6 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     weights = {number: sum(shares) for number, shares in found.by_field.items()}
     free = (weight for number, weight in weights.items() if index.candidates[number].clause == "filter")
     return max(free, default=0.0) > max(weights.get(number, 0.0) for number in index.restricting)
-
-
-_MONTH = stem("month")
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:

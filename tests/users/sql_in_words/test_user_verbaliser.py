@@ -251,7 +251,7 @@ FRAGMENTS = [
     ("ROUND(CAST(...) AS REAL), 4)", "the figure, rounded to 4 decimals"),
     ("(0.7 * CASE ... END) + rye", "(0.7 times something) plus the rye"),
     ("CASE rye END END) / 4", "rye divided by 4"),
-    ("age_h > 2 GROUP BY shop", "the age h is greater than 2; grouped by shop"),
+    ("age_h > 2 GROUP BY shop", "only cases where the age h is greater than 2; grouped by shop"),
     ("a.price FROM loaves a", "the price"),
     ("SUM(price * (1 + vat) AS gross", "the total of (the price times (1 plus the vat))"),
     ("CASE WHEN age_h < 24 THEN 'Fresh' -- the rest", "'Fresh' if the age h is less than 24"),
