@@ -245,7 +245,8 @@ class _Proposal:
         others = ((name, not all(listed)) for name in values_beside(sql, self.brief.notes.columns))
         named = [kept for name, kept in (*facts.values, *others) if f" {name} " in claims.spaced]
         is_one_of_several = facts.is_turned or (named and facts.leave_open(any(named)))
-        is_open = is_one_of_several or "contrast" in claims.said
+        counts_none = any(value == 0 for value, _ in claims.amounts)  # "tiers with zero suspended cards"
+        is_open = is_one_of_several or "contrast" in claims.said or counts_none
         if not listed or is_open or not facts.beside.isdisjoint(self.rest):
             return ""
         if claims.said >= {"in", "out", "choice"} and named and not any(named):
