@@ -247,6 +247,18 @@ def test_a_table_that_a_proposal_names_does_not_make_it_wrong() -> None:
     assert not last("library_M_1", "Who are debtors?", "so fines of at least 5?").startswith("No")
 
 
+def test_a_value_in_the_sentence_before_the_question_may_be_no_bound() -> None:
+    question = "And a book that came back exactly two days after it was due, would that be late by this?"
+    assert last("library_4", "What counts as a late return?", question).startswith("2 itself is not")
+
+
+def test_that_none_has_a_value_is_no_proposal_that_the_value_counts() -> None:
+    follow_up = DEMO["library_M_1+follow-up"]
+    (part,) = Conversation(follow_up).understand("Do tiers with zero suspended cards need a row?")
+    assert part.asked is not None and part.choice is not None
+    assert not agreed(part.asked, part.choice, follow_up)
+
+
 def test_an_earlier_point_with_the_number_is_meant_if_the_last_one_has_none() -> None:
     answer = last(
         "coop_M_2", "Which products are badly wanted?", "How do I get the score in it?", "is exactly 10 in?"
@@ -258,6 +270,28 @@ def test_each_of_two_questions_after_an_answer_is_understood_with_it() -> None:
     answer = last("library_9", "Which books are recent?", "Is that date inclusive? And how do I round?")
     assert "Yes. 2022-01-01 itself is included." in answer
     assert "round to one decimal" in answer
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("Going back to your first answer: is the weekday important in it?", "16:00"),
+        ("Could you repeat your second answer? I need the precise figure.", "0.5"),
+        ("Is the latter one a bound for each trip?", "0.5"),
+        ("Is midnight part of the former as well?", "16:00"),
+        ("Does the last figure apply to all of them alike?", "0.5"),
+    ],
+)
+def test_an_answer_can_be_named_by_its_place(place: str, told: str) -> None:
+    answer = last("bikeshare_4", "When is a trip late in the day?", "What is a premium trip?", place)
+    assert "once more" in answer and told in answer
+
+
+def test_the_place_of_an_answer_does_not_overrule_a_question_that_says_what_it_is_about() -> None:
+    questions = ("When is a trip late in the day?", "What is a premium trip?")
+    answer = last("bikeshare_4", *questions, "Is the first column of the result the rider id?")
+    assert "16:00" not in answer
+    assert last("bikeshare_4", *questions, "Please give me your first answer as SQL.") == OUT_OF_SCOPE
 
 
 def test_what_remains_is_told_only_if_a_word_of_it_is_said() -> None:

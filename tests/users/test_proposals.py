@@ -211,6 +211,9 @@ def test_a_follow_up_is_about_the_answer_that_it_repeats(task: str, questions: l
             "no preference",
         ),
         ("bikeshare_4", "Thank you for the clear request! When is a trip late in the day?", "16:00"),
+        ("library_5", "Could you please spell out what a 'big branch' is?", "700"),
+        ("library_1", "Could you spell out the roomy branches, with the number of seats?", "40 seats"),
+        ("library_M_3", "Which field should contact hold?", "email"),
     ],
 )
 def test_a_fair_question_is_not_refused_because_of_a_word(task: str, question: str, told: str) -> None:

@@ -138,13 +138,14 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
     if only >= 0 and (wants_output or (action != 2 and refuse < _MAY_BE_REFUSED)):
         return _unless_nameless(index, found, only, shares[only])
-    return REFUSED if doubtful or action == 2 else UNCLEAR
+    return REFUSED if action == 2 else UNCLEAR
 
 
 def _may_be_told(candidate: Candidate, asked: Question) -> bool:
     """Return False for an answer that fits any task, if the question does not ask for its kind of thing."""
-    fits_any = candidate.group == "open" or candidate.clause in ("distinct", "limit")
-    return not fits_any or candidate.clause == "filter" or candidate.clause in asked.said.kinds | asked.kinds
+    is_fixed = candidate.group == "part" and candidate.clause in ("distinct", "limit")
+    fits_any = is_fixed or (candidate.group == "open" and candidate.clause != "filter")
+    return not fits_any or candidate.clause in asked.said.kinds | asked.kinds
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

@@ -1,4 +1,4 @@
-"""The choice for one question: fair ones are asked back, not refused; a phrase may be named in part."""
+"""The choice for one question: fair ones are asked back, not refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Ambiguity, Brief, RuleUser
-from birdenv.users._conversation import still_holds
+from birdenv.users._conversation import Conversation, still_holds
+from birdenv.users._rule_player import RulePlayer
 from birdenv.users.understanding import Choice, _choice, take_apart, understand
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import pieces_of
@@ -78,6 +79,37 @@ def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something
     brief = Brief("", (Ambiguity("visa focus", kinds, "critical"),), request="List them by visa focus.")
     answer = RuleUser().answer(brief, "And everybody who fits neither of the first two goes third, right?")
     assert "no preference" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "told"),
+    [
+        ("coop_M_2", "Should discontinued products be on the list?", "discontinued flag is 0"),
+        ("coop_M_2", "How urgent is urgent enough?", "at least 10"),
+        ("bikeshare_M_4", "Would you like the rider to come first, followed by the start time?", "rider id"),
+        ("library_M_1", "Is a balance of exactly 5 enough?", "5 itself is included"),
+    ],
+)
+def test_no_preference_is_said_only_of_what_the_question_asks_for(
+    task: str, question: str, told: str
+) -> None:
+    answer = RulePlayer([briefs()[task]])._reply(Conversation(briefs()[task]), question).text
+    assert told in answer and "no preference" not in answer
+
+
+@pytest.mark.parametrize(
+    ("task", "question"),
+    [
+        ("bikeshare_9", "a min number of docks?"),  # no order, no limit ..
+        ("bikeshare_8", "never ridden bikes count 2?"),  # only once
+        ("coop_6", "What are the names of the three suppliers in the final result?"),  # the first 3
+    ],
+)
+def test_an_answer_that_fits_any_task_is_given_only_where_its_kind_is_asked_for(
+    task: str, question: str
+) -> None:
+    assert not RuleUser().answer(briefs()[task], question).granted
+    assert "no preference" not in RuleUser().answer(briefs()[task], question).text
 
 
 def test_years_may_be_asked_for_where_the_request_has_one() -> None:
