@@ -52,7 +52,6 @@ class Facts:
         names: the stems of the words in all names.
         compared: these stems for each operand of a difference or ratio that is compared with an amount.
         counts_once: True if duplicates count once.
-        is_column: True if the snippet is nothing but a column.
         columns: the names of the columns, in lower case.
         alias: the name that the snippet gives its result, in lower case; empty if there is none.
     """
@@ -68,7 +67,6 @@ class Facts:
     names: frozenset[str] = frozenset()
     compared: Sequence[frozenset[str]] = ()
     counts_once: bool = False
-    is_column: bool = False
     columns: frozenset[str] = frozenset()
     alias: str = ""
 
@@ -108,7 +106,6 @@ def facts_of(sql: str) -> Facts:
         names=names_in(tree),
         compared=tuple(_compared(tree)),
         counts_once=any(_nodes(tree, "Distinct")),
-        is_column=kind_of(body) == "Column",
         columns=frozenset(node.name.lower() for node in _nodes(body, "Column")),
         alias=tree.alias.lower() if kind_of(tree) == "Alias" else "",
     )

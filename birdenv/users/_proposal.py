@@ -24,7 +24,7 @@ from birdenv.users.understanding import Choice
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import DROPPED, KEPT, SAID
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, STOP_WORDS, content_stems, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_stems, stem, words
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -73,7 +73,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
     ):
         if (said := judge()) is not None:
             return said
-    return proposal.of_column() or proposal.of_amounts() or proposal.of_values()
+    return proposal.of_amounts() or proposal.of_values()
 
 
 class _Proposal:
@@ -203,11 +203,6 @@ class _Proposal:
         may_be_either = said & {"turned", "valued", "both"} or ("stays" in said and self.brief.changes_rows)
         return "" if may_be_either or is_twofold or is_counted else None
 
-    def of_column(self) -> str:
-        """Confirm the column of a point that is nothing but a column."""
-        may_be = self.proposes and self.keeps is None and self.facts.is_column
-        return "Yes" if may_be and self.own - _STOP_STEMS <= frozenset(self.asked.stems) else ""
-
     def of_amounts(self) -> str:
         """Judge a proposal about numbers, dates or times."""
         claims, facts, ranges, sign = self.claims, self.facts, self.facts.ranges, self.claims.sign
@@ -281,7 +276,6 @@ _HANDLING = frozenset(map(stem, "altogether completely leave out keep enter show
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}
-_STOP_STEMS = frozenset(map(stem, STOP_WORDS))
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 
