@@ -83,7 +83,7 @@ def claims_of(text: str, topic: str = "", *, months: bool = False) -> Claims:
     """
     if topic:
         own, before = claims_of(text, months=months), claims_of(topic, months=months)
-        said = own.said | ({"missing", "unmatched", "exact", "edge", *SIGNS} & before.said)
+        said = own.said | ({"missing", "unmatched", "exact", "edge"} & before.said)
         return replace(before, said=said, after=frozenset(), noun="")
     spaced = f" {' '.join(map(stem, words(text)))} "
     contrast = _CONTRAST.match(text)

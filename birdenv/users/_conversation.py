@@ -160,19 +160,18 @@ class Conversation:
         return self.told[-1] if not rest or refers else choice
 
     def _named_by_place(self, text: str) -> Choice | None:
-        """Return the point of "your first answer", "the second figure" or "the latter"."""
+        """Return the point of "your first answer" or "the latter", if several points were told."""
         found, told = _ANSWER.search(text), list({one.target: one for one in self.told}.values())
         if found is None or len(told) < 2:
             return None
-        said = found[1] or found[2]
-        place = _FROM_THE_END.get(said) or ORDINALS.index(said)
-        return told[place] if place < len(told) else None
+        place = _FROM_THE_END.get(found["place"]) or ORDINALS.index(found["place"])
+        return self.told[-1] if found["place"] == "last" else told[place] if place < len(told) else None
 
 
 _FROM_THE_END = {"former": -2, "latter": -1, "last": -1}
 _ANSWER = re.compile(
-    rf"\b(?:your|the) ({'|'.join(ORDINALS)}|last) (?:\w+ )?(?:answer|reply|point|one|figure|condition)\b"
-    r"|\bthe (former|latter)\b"
+    rf"\b(?:your|the) (?P<place>(?:{'|'.join(ORDINALS)}|last)(?= (?:\w+ )?(?:answer|reply|point)\b)"
+    r"|(?:former|latter)\b(?! half\b))"
 )
 
 _LONGEST_REFERENCE = 200

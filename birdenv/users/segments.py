@@ -151,10 +151,25 @@ class _Cutter:
                 conditions = bare.flatten() if isinstance(bare, self.exp.And) else [part.this]
                 self.listed(name, key, (f"{key.upper()} {self.sql(one)}" for one in conditions))
             else:
-                self.add(f"{name}.{key}", key, self.sql(part))
+                self.add(f"{name}.{key}", key, self.sql(self._without_places(part, node)))
         limits = [self.sql(n) for key in ("limit", "offset") if (n := node.args.get(key)) is not None]
         if limits:
             self.add(f"{name}.limit", "limit", " ".join(limits))
+
+    def _without_places(self, clause: Node, query: Node) -> Node:
+        """Return a GROUP BY or ORDER BY in which column numbers are replaced by the columns."""
+        clause = clause.copy()
+        shown = query.selects if isinstance(query, self.exp.Query) else []
+        for key in clause.expressions:
+            place = key.this if isinstance(key, self.exp.Ordered) else key
+            if (
+                isinstance(place, self.exp.Literal)
+                and place.name.isdigit()
+                and 0 < int(place.name) <= len(shown)
+            ):
+                item = shown[int(place.name) - 1]
+                place.replace(self.exp.column(item.alias) if item.alias else item.copy())
+        return clause
 
     def _change(self, name: str, node: Node) -> None:
         """Add the parts of INSERT, UPDATE, DELETE, CREATE and so on."""

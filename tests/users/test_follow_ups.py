@@ -250,6 +250,7 @@ def test_a_table_that_a_proposal_names_does_not_make_it_wrong() -> None:
 def test_a_value_in_the_sentence_before_the_question_may_be_no_bound() -> None:
     question = "And a book that came back exactly two days after it was due, would that be late by this?"
     assert last("library_4", "What counts as a late return?", question).startswith("2 itself is not")
+    assert not last("library_1", "More than 40 seats, is that roomy?").startswith("No")
 
 
 def test_that_none_has_a_value_is_no_proposal_that_the_value_counts() -> None:
@@ -277,20 +278,23 @@ def test_each_of_two_questions_after_an_answer_is_understood_with_it() -> None:
     [
         ("Going back to your first answer: is the weekday important in it?", "16:00"),
         ("Could you repeat your second answer? I need the precise figure.", "0.5"),
-        ("Is the latter one a bound for each trip?", "0.5"),
+        ("Is the latter meant strictly?", "0.5"),
         ("Is midnight part of the former as well?", "16:00"),
-        ("Does the last figure apply to all of them alike?", "0.5"),
+        ("Does your last answer apply to all of them alike?", "0.5"),
     ],
 )
 def test_an_answer_can_be_named_by_its_place(place: str, told: str) -> None:
     answer = last("bikeshare_4", "When is a trip late in the day?", "What is a premium trip?", place)
-    assert "once more" in answer and told in answer
+    assert [one for one in ("16:00", "0.5") if one in answer] == [told]
 
 
 def test_the_place_of_an_answer_does_not_overrule_a_question_that_says_what_it_is_about() -> None:
     questions = ("When is a trip late in the day?", "What is a premium trip?")
-    answer = last("bikeshare_4", *questions, "Is the first column of the result the rider id?")
-    assert "16:00" not in answer
+    assert "16:00" not in last("bikeshare_4", *questions, "Is the first column of the result the rider id?")
+    again = last("bikeshare_4", *questions, questions[0], "Could you repeat your last answer?")
+    assert "16:00" in again  # it was told twice
+    points = ("What is a new household?", "What is a proper order?")
+    assert "earliest" in last("coop_8", *points, "If a household placed several orders, take the first one?")
     assert last("bikeshare_4", *questions, "Please give me your first answer as SQL.") == OUT_OF_SCOPE
 
 

@@ -8,6 +8,7 @@ from birdenv_baselines.user_questions._questions import load_briefs as load_demo
 import birdenv
 from birdenv.users import Ambiguity, Brief
 from birdenv.users._proposal import agreed
+from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.understanding import Choice, take_apart
 
 DEMO = load_demo_briefs(None)
@@ -214,7 +215,24 @@ def test_a_follow_up_is_about_the_answer_that_it_repeats(task: str, questions: l
         ("library_5", "Could you please spell out what a 'big branch' is?", "700"),
         ("library_1", "Could you spell out the roomy branches, with the number of seats?", "40 seats"),
         ("library_M_3", "Which field should contact hold?", "email"),
+        ("library_4", "What's the direction of the ranking?", "descending"),
+        ("coop_6", "Are you happy with exactly 3?", "first 3"),
     ],
 )
 def test_a_fair_question_is_not_refused_because_of_a_word(task: str, question: str, told: str) -> None:
     assert told in last(task, question)
+
+
+@pytest.mark.parametrize(
+    ("task", "question"),
+    [
+        ("library_1", "Which columns would have to be joined?"),
+        ("library_1", "Which columns should the query include?"),
+        ("library_1", "Which column in the branches table should have the floor area?"),
+        ("library_1", "Spell out everything."),
+        ("bikeshare_6", "What are the three hours? Just tell me the numbers."),
+        ("bikeshare_3", "On which keys, to get the net drain?"),
+    ],
+)
+def test_what_is_never_told_is_refused_in_other_words_too(task: str, question: str) -> None:
+    assert last(task, question) == OUT_OF_SCOPE

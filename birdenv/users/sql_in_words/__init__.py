@@ -7,7 +7,7 @@ in words, only where a snippet uses a CTE that it does not define.
 """
 
 from birdenv.users.sql_in_words._names import Names, respelt
-from birdenv.users.sql_in_words._paraphrase import Paraphrase, hidden_names, in_words, read_aloud, verbalise
+from birdenv.users.sql_in_words._paraphrase import Paraphrase, in_words, read_aloud, verbalise
 from birdenv.users.sql_in_words._parse import (
     LexicalUnit,
     Node,
@@ -27,7 +27,6 @@ __all__ = [
     "Node",
     "Paraphrase",
     "fragment_dialect",
-    "hidden_names",
     "in_words",
     "parse_fragment",
     "part_of",

@@ -89,7 +89,7 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
     if kind_of(what) in ("Star", "Literal"):
         things = f"{'all ' * _is_divisor(call)}{_counted_rows(speaker, call)}"
     elif kind_of(what) == "Distinct":
-        things = plural(argument.text)
+        things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
         things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
@@ -108,11 +108,15 @@ def _is_divisor(call: Node) -> bool:
 
 
 def _counted_rows(speaker: Speaker, call: Node) -> str:
-    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases"."""
+    """Return the noun for the rows that COUNT(*) counts: their table's name, or "cases".
+
+    In a subquery, the words for the joined tables follow at once: "loans matched with copies".
+    """
     query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
     table = speaker.sources.only if source is None or source.name == FRAME else source.name
-    return speaker.table_noun(table) or "cases"
+    joined = query is not None and query.args.get("joins") and not speaker.nested
+    return ("" if joined else speaker.table_noun(table)) or "cases"
 
 
 @says("Cast", "TryCast")

@@ -27,14 +27,18 @@ _CREATED = {"VIEW": "a saved view", "TABLE": "a new table", "INDEX": "an index"}
 
 @says("Select")
 def _select(speaker: Speaker, node: Node) -> Phrase:
-    return _clauses(speaker, node, _shown(speaker, node), _from(speaker, node))
+    shown, source = _shown(speaker, node), _from(speaker, node)
+    is_said = shown.endswith(source.replace("of the ", "the number of ", 1)) and source.startswith("of the ")
+    return _clauses(speaker, node, shown, "" if is_said else source)
 
 
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
     repeats = "" if node.args.get("distinct") else " (repeats included)"
-    further = f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {speaker.within(node.expression)}"
-    return _clauses(speaker, node, speaker.text(node.this), further)
+    left, right = speaker.text(node.this), speaker.within(node.expression)
+    what = bare(left.removeprefix("show ")).partition(" of the ")[0]
+    right = right.replace(f"the {what} of the ", "those of the ", 1)
+    return _clauses(speaker, node, left, f"{_SET_OPERATIONS[kind_of(node)]}{repeats} {right}")
 
 
 @says("Update", "Delete")
@@ -65,15 +69,17 @@ def _shown(speaker: Speaker, node: Node) -> str:
 
     A fragment can begin with the condition of a WHERE that it lacks.
     """
-    phrases = [speaker.say(item) for item in node.expressions]
-    if len(phrases) == 1 and phrases[0].condition and part_of(node, "from") is None:
-        return f"only cases where {phrases[0].text}"
-    said = list(filter(None, (one.inside(LOOSE) for one in phrases)))
-    items = ", ".join(said)
+    said = [speaker.say(item) for item in node.expressions]
+    if len(said) == 1 and said[0].condition and part_of(node, "from") is None:
+        return f"only cases where {said[0].text}"
+    items = ", ".join(filter(None, (item.inside(LOOSE) for item in said)))
     if node.args.get("distinct") is not None:
         if not items:
             return "only different ones"
-        what = f"combination of {enumerate_words(said)}" if len(said) > 1 else bare(items)
+        if items == "everything":
+            return "show each entry only once" if not speaker.nested else "the different entries"
+        listed = enumerate_words(filter(None, (item.inside(LOOSE) for item in said)))
+        what = f"combination of {listed}" if len(said) > 1 else bare(items)
         items = f"the different {bare(items)}" if speaker.nested else f"each different {what} only once"
     return f"show {items}" if items and not speaker.nested else items
 
@@ -95,7 +101,9 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 @says("Table")
 def _table(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(speaker.table_noun(node.name) or "further entries")
+    """Return the words for a table, or for a function in its place."""
+    function = kind_of(node.this) == "Anonymous"
+    return speaker.say(node.this) if function else Phrase(speaker.table_noun(node.name) or "further entries")
 
 
 @says("Subquery")
@@ -139,7 +147,8 @@ def _order(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
-    words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
+    the = "the " * (id(node.this) in speaker.owners)
+    words = f"{the}{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
     place = _with_missing(node.args.get("nulls_first")) if node.args.get("written") else ""
     return Phrase(words + place, LOOSE)
 

@@ -115,8 +115,9 @@ def _as_said(words: str, meaning: str) -> str:
 
 @lru_cache(maxsize=64)
 def _vocabulary(notes: BriefNotes) -> frozenset[str]:
-    """Return the longer words in all meanings."""
+    """Return the longer words in all meanings, and in all names that separate their words."""
     words = {word for meaning in notes.columns.values() for word in _own_words(meaning)}
+    words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
     return frozenset(word for word in words - set(notes.columns) if len(word) > 3) | _USUAL
 
 

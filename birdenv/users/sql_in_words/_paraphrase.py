@@ -38,10 +38,12 @@ class Paraphrase:
         text: the words.
         form: the form of the words, which decides how a sentence introduces them; for example, a condition
             follows "I mean that ..".
+        hidden: the tables, aliases and CTEs whose names the words leave out, in lower case.
     """
 
     text: str
     form: Form
+    hidden: frozenset[str]
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
@@ -61,7 +63,7 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence.
+    """Return a snippet in words, with the form of the sentence and the names that the words leave out.
 
     Args:
         snippet: the SQL.
@@ -74,19 +76,18 @@ def read_aloud(
     while tree is not None and kind_of(tree) in ("Alias", "Paren"):
         tree = tree.this
     names = Names(identifiers, notes)
-    phrase = None
+    phrase = said_in_order(tokens, names)
     if tree is not None:
         with suppress(RecursionError):
             phrase = in_steps(Speaker(tree, names, request, sources_of(snippet, gold)), tree)
-    phrase = phrase or said_in_order(tokens, names, hidden_names(snippet))
     first = tokens[0].key if tokens else ""
-    text, form = phrase.text, _form(first, phrase)
+    text, form, hidden = phrase.text, _form(first, phrase), hidden_names(tokens, tree)
     if form == "noun":
         text = text.removeprefix("show ")
     if first in ("AND", "OR"):
         cases = "only cases where " if first == "AND" else "cases where "
         text, form = f"{first.lower()} also {cases * phrase.condition}{text}", "addition"
-    return Paraphrase(text, form)
+    return Paraphrase(text, form, hidden)
 
 
 def _form(first: str, phrase: Phrase) -> Form:
@@ -102,10 +103,9 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
-def hidden_names(snippet: str) -> frozenset[str]:
-    """Return the names of tables, aliases and CTEs in a snippet, which its words leave out, in lower case."""
-    tokens, tree = tokenize(snippet), parse_fragment(snippet)
-    found = {one.text for one, after in pairwise(tokens[:-1]) if after.key == "."}  # without a full stop
+def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
+    """Return the names of tables, aliases and CTEs, in lower case."""
+    found = {one.text for one, after in pairwise(tokens) if after.key == "."}
     if tree is not None:
         for node in tree.find_all(*map(node_class, ("Table", "TableAlias", "Window"))):
             found |= {node.name, node.alias}
@@ -113,18 +113,22 @@ def hidden_names(snippet: str) -> frozenset[str]:
 
 
 _SIGNS = phrases("signs") | {sign: sign for sign in "(),"}
+_LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
+"""A name after one of these is a table, an alias or a type."""
+
 _KEYWORD = re.compile(r"AS|END|[A-Z_]{4,}")
 
 
-def said_in_order(tokens: Sequence[LexicalUnit], names: Names, hidden: frozenset[str]) -> Phrase:
-    """Return the words for the literals, operators and names in a token sequence that are not hidden."""
-    said = list[str]()
-    for token in tokens:
+def said_in_order(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
+    """Return the words for the names, literals and operators in a token sequence, skipping keywords."""
+    said: list[str] = []
+    keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
+    for token, before, after in zip(tokens, keys, keys[2:], strict=False):
         if token.kind == "string":
             said.append(quoted(token.text))
         elif token.kind in ("symbol", "number"):
             said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
-        elif token.text.lower() not in hidden and not _KEYWORD.fullmatch(token.text):
+        elif before not in _LEADS and after != "." and not _KEYWORD.fullmatch(token.text):
             said.append(names.words(token.text))
     if said.count("(") != said.count(")"):
         said = [word for word in said if word not in ("(", ")")]

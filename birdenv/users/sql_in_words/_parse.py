@@ -28,7 +28,7 @@ GAP: Final = "\u2026"
 
 _MAX_DEPTH: Final = 40
 _FRAMES: Final = {word: frames.split(" | ") for word, frames in phrases("frames of fragments").items()}
-_ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+")
+_ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
 _HOLLOW = re.compile(rf"(?i)\bCASE\s+{GAP}\s+END\b|\bCAST\(\s*{GAP}\s*\)(?:\s*AS\s+\w+\s*\))?")
 _LEADING = re.compile(r"(?i)^\s*(?:AND|OR)\b")
 _END = re.compile(r"(?i)(\sAS\s+[\w\"]+)?$")
@@ -57,8 +57,11 @@ def tokenize(sql: str) -> list[LexicalUnit]:
     """
     found: list[LexicalUnit] = []
     for kind, text, _ in sql_tokens(_with_gaps(sql)):
-        contents = _contents(text) if kind in ("string", "quoted") else text
-        found.append(LexicalUnit("symbol" if text == GAP else cast(TokenKind, kind), contents))
+        if text == ":" and found and found[-1].key == ":":
+            found[-1] = LexicalUnit("symbol", "::")
+        else:
+            contents = _contents(text) if kind in ("string", "quoted") else text
+            found.append(LexicalUnit("symbol" if text == GAP else cast(TokenKind, kind), contents))
     return found
 
 
@@ -98,7 +101,8 @@ def parse_fragment(sql: str) -> Node | None:
     else:  # put back the brackets and ENDs that an expression lacks
         text = _END.sub(ends + ")" * -surplus + r"\1", "(" * surplus + text, count=1)
     frames = _FRAMES.get(keys[0]) or _FRAMES.get(keys[-1]) or _FRAMES["expressions"]
-    for frame in frames:
+    texts = dict.fromkeys((text, text.replace(GAP, ",")))  # a gap may stand between two expressions
+    for frame, text in ((frame, text) for text in texts for frame in frames):
         framed = frame.replace("@", f'"{FRAME}"').replace("{}", text)
         with quiet_parser(), suppress(SqlglotError, RecursionError, ValueError):
             [tree] = sqlglot.parse(framed, read=fragment_dialect())  # fails if there are several statements
@@ -169,7 +173,7 @@ def fragment_dialect() -> Any:
 
 def _with_gaps(sql: str) -> str:
     """Return SQL with each ellipsis, and a CASE or CAST that contains only an ellipsis, replaced by `GAP`."""
-    if "..." not in sql:
+    if "..." not in sql and GAP not in sql:
         return sql
     return _HOLLOW.sub(GAP, _ELLIPSIS.sub(lambda match: match["string"] or f" {GAP} ", sql))
 

@@ -7,7 +7,8 @@ nodes come from templates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
@@ -65,7 +66,7 @@ class Speaker:
     """A translator from the nodes of one syntax tree to words.
 
     Args:
-        tree: the syntax tree.
+        tree: the syntax tree. An output column's alias is mentioned only if another part of the tree uses it.
         names: the everyday names of the columns.
         request: the request, which decides what tables may be named.
         sources: the tables in the statement that the tree is part of.
@@ -77,6 +78,7 @@ class Speaker:
         self.nested = 0
         self.letters: dict[int, str] = {}
         columns = list(tree.find_all(node_class("Column"), bfs=False))
+        self.referred = {node.name.lower() for node in columns}
         tables = tree.find_all(node_class("Table"))
         inner = {one.alias_or_name for one in tables if one.find_ancestor(node_class("Select")) is not tree}
         general = (node for node in reversed(columns) if node.name.lower() in GENERAL_WORDS)
@@ -169,7 +171,17 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    return speaker.say(node.this)
+    """Return the words for an aliased expression, with the alias if the tree refers to it."""
+    said = speaker.say(node.this)
+    alias = speaker.names.words(node.alias)
+    if (
+        node.alias.lower() not in speaker.referred
+        or not said.text
+        or f" {alias} " in f"{said.text.replace(',', '')} "
+    ):
+        return said
+    text = f"({said.text})" if said.condition or (said.bond == CHAIN and "," in said.text) else said.text
+    return Phrase(f"{text} (called {alias})", min(said.bond, LOOSE), said.condition)
 
 
 @says(*ARITHMETIC)
@@ -265,8 +277,23 @@ def _not(speaker: Speaker, node: Node) -> Phrase:
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
     """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
-    parts = (speaker.say(part).inside(LOOSE) for part in node.flatten(unnest=False))
+    parts = (speaker.say(part).inside(LOOSE) for part in _with_lists(node))
     return Phrase(_CONNECTORS[kind_of(node)].join(filter(None, parts)), CHAIN, condition=True)
+
+
+def _with_lists(node: Node) -> Iterator[Node]:
+    """Yield connected conditions, with IN or NOT IN for a thing that is compared with several constants."""
+    kind = "EQ" if kind_of(node) == "Or" else "NEQ"
+
+    def compared(part: Node) -> str:
+        return part.this.sql() if kind_of(part) == kind and kind_of(part.expression) == "Literal" else ""
+
+    for thing, group in groupby(node.flatten(unnest=False), compared):
+        parts = list(group)
+        if thing and len(parts) > 1:
+            members = [part.expression.copy() for part in parts]
+            parts = [node_class("In")(this=parts[0].this.copy(), expressions=members, negate=kind == "NEQ")]
+        yield from parts
 
 
 def key_words(speaker: Speaker, node: Node) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import hidden_names, respelt, split_words, tokenize
+from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding._word_forms import (
     NUMBERS,
     STOP_WORDS,
@@ -134,7 +134,7 @@ def stems_of(text: str) -> set[str]:
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
     """Return the stems in a snippet's column names and literals, excluding keywords, tables and aliases."""
-    hidden = hidden_names(sql)
+    hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
         if token.kind == "number":

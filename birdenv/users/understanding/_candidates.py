@@ -181,7 +181,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
         settled |= kinds if item.kind == "non_critical" else kinds & {"order", "limit", "distinct"}
     written = " ".join([gold, *(item.snippet.lower() for item in brief.ambiguities)])
     settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
-    settled |= {"order"} if re.search(r"\bcreate (?:unique )?index\b", gold) else set()
+    settled |= {"order", "filter"} if re.search(r"\bcreate (?:unique )?index\b", gold) else set()
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if not joins and "join" in settled:

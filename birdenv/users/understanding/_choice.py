@@ -90,11 +90,20 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 
 
 def _named_point(index: Index, asked: Question) -> Candidate | None:
-    """Return the point that a question names in quotation marks, or beside words that frame any question."""
+    """Return the point that a question names in quotation marks, or beside words that frame any question.
+
+    A quotation may be a piece of the name of a single critical ambiguity: 'dead' for "dead orders".
+    """
     quoted = [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
     names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
     named = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
-    return index.candidates[min(named)[1]] if named else None
+    if named:
+        return index.candidates[min(named)[1]]
+    said = {f" {one} ": content_stems(one) for one in quoted}
+    pieces = [one for one, stems in said.items() if stems <= index.request and not stems <= FRAME_STEMS]
+    critical = [one for one in index.candidates if one.group == "critical"]
+    begun = [one for one in critical if any(p in f" {name} " for p in pieces for name in one.names)]
+    return begun[0] if len(begun) == 1 else None
 
 
 def _is_bare(text: str, name: str) -> bool:
@@ -138,7 +147,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
     if only >= 0 and (wants_output or (action != 2 and refuse < _MAY_BE_REFUSED)):
         return _unless_nameless(index, found, only, shares[only])
-    return REFUSED if action == 2 else UNCLEAR
+    return REFUSED if doubtful or action == 2 else UNCLEAR
 
 
 def _may_be_told(candidate: Candidate, asked: Question) -> bool:

@@ -151,6 +151,7 @@ _SHOUTED = re.compile(
 _ORDER_TO_WRITE = re.compile(
     r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
     r"(?:write(?! off)|compose|paste|draft|formulate"
+    r"|spell out (?:it|this|that|everything|exactly|(?:\w ){3})"
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
 NEVER_TOLD = frozenset({"secret", "everything"})

@@ -61,6 +61,9 @@ class SqlFromWords:
 
     def sql(self) -> str:
         text = self.condition() if self.take("there are") is None else self.amount()
+        for _ in range(3):
+            if self.take(", called") is not None:
+                self.at = len(self.tokens)
         if self.at < len(self.tokens):
             raise Unread(" ".join(self.tokens[self.at :]))
         return text

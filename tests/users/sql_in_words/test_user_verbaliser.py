@@ -108,7 +108,7 @@ SENTENCES = [
             "FROM best_cte WHERE m > 4.5"
         ),
         (
-            "first work out (the shop, the average of the mark; grouped by shop); show the "
+            "first work out (the shop, the average of the mark (called m); grouped by shop); show the "
             "shop; only cases where the m is greater than 4.5"
         ),
     ),
@@ -131,10 +131,8 @@ SENTENCES = [
     ),
     ("baked_on >= date('now', '-3 months')", "the baked on is at least the date of today minus 3 months"),
     ("date('now', 'start of month')", "the date of today, moved by 'start of month'"),
-    (
-        "state = 'hot' OR state = 'warm' OR sold = 1",
-        "the state is 'hot' or the state is 'warm' or the sold is 1",
-    ),
+    ("state = 'hot' OR state = 'warm' OR sold = 1", "the state is either 'hot' or 'warm' or the sold is 1"),
+    ("n <> 1 AND n <> 2 AND n <> 3", "the n is not one of 1, 2 or 3"),
     (
         "CASE WHEN n < 1 THEN 'few' WHEN n BETWEEN 1 AND 9 THEN 'some' WHEN n IN (10, 11) THEN 'many' END",
         "'few' if the n is less than 1, 'some' if it is between 1 and 9, 'many' if (it is either 10 or 11)",
@@ -250,6 +248,10 @@ FRAGMENTS = [
     ("*, crust_mm", "everything and the crust mm"),
     ("ROUND(CAST(...) AS REAL), 4)", "the figure, rounded to 4 decimals"),
     ("(0.7 * CASE ... END) + rye", "(0.7 times something) plus the rye"),
+    (
+        "COALESCE(rye, 0) ... COALESCE(oat, 1)",
+        "(the rye, or 0 if it has no value) and (the oat, or 1 if it has no value)",
+    ),
     ("CASE rye END END) / 4", "rye divided by 4"),
     ("age_h > 2 GROUP BY shop", "only cases where the age h is greater than 2; grouped by shop"),
     ("a.price FROM loaves a", "the price"),
@@ -271,7 +273,7 @@ STEPS = [
     ),
     (
         "SELECT shop FROM StaleLoaves INTERSECT SELECT shop FROM soft_loaves",
-        "show the shop of the stale loaves; but only what is also among the shop of the soft loaves",
+        "show the shop of the stale loaves; but only what is also among those of the soft loaves",
     ),
     ("(SELECT COUNT(*) FROM StaleLoaves)", "(the number of stale loaves)"),
     ("LEFT JOIN StaleLoaves", "matched with stale loaves, also keeping entries that have no match"),
@@ -300,7 +302,7 @@ GOLD = (
         ("l.weight_g", "the weight g"),
         ("x.cost", "the cost"),
         ("COUNT(DISTINCT l.title)", "the number of different titles of the tray"),
-        ("ORDER BY o.name", "sorted by name of the oven in ascending order"),
+        ("ORDER BY o.name", "sorted by the name of the oven in ascending order"),
         (
             "CASE WHEN l.status = 'a' THEN 1 WHEN l.status = 'b' THEN 2 END",
             "1 if the status of the tray is 'a', 2 if it is 'b'",
@@ -309,6 +311,7 @@ GOLD = (
             "(SELECT AVG(l.cost) FROM trays l WHERE l.oven = o.oven)",
             "(the average of the cost of the trays where the oven is the same)",
         ),
+        ("(SELECT COUNT(l.tray_id) FROM trays l)", "(the number of trays)"),
         ("9 - COUNT(l.tray_id)", "9 minus the number of trays by first oven"),
         ("9 - COUNT(o.oven_id)", "9 minus the number of ovens"),
     ],

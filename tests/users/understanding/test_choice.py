@@ -88,6 +88,7 @@ def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something
         ("coop_M_2", "How urgent is urgent enough?", "at least 10"),
         ("bikeshare_M_4", "Would you like the rider to come first, followed by the start time?", "rider id"),
         ("library_M_1", "Is a balance of exactly 5 enough?", "5 itself is included"),
+        ("library_3", "Members without fines: in or out?", "leave out the ones without"),
     ],
 )
 def test_no_preference_is_said_only_of_what_the_question_asks_for(
@@ -110,6 +111,22 @@ def test_an_answer_that_fits_any_task_is_given_only_where_its_kind_is_asked_for(
 ) -> None:
     assert not RuleUser().answer(briefs()[task], question).granted
     assert "no preference" not in RuleUser().answer(briefs()[task], question).text
+
+
+@pytest.mark.parametrize(
+    "question", ["What is 'dead'?", "Before I delete anything: what makes an order 'dead'?"]
+)
+def test_a_quoted_piece_of_a_phrase_names_the_point(question: str) -> None:
+    assert RuleUser().answer(briefs()["coop_M_3"], question).target == "dead orders"
+
+
+def test_a_quoted_piece_is_a_name_only_of_one_point() -> None:
+    terms = ("late returns", "late fees", "mean value")
+    points = tuple(Ambiguity(term, f"a.b > {i}", "critical") for i, term in enumerate(terms, 5))
+    brief = Brief("", points, request="Show late returns, late fees and the mean value.")
+    assert RuleUser().answer(brief, "What is 'fees'?").target == "late fees"
+    for question in ("Is the state 'late' or 'open'?", "What is 'value'?", "Give me 'the SQL' for 'fees'"):
+        assert RuleUser().answer(brief, question).call != "labelled", question
 
 
 def test_years_may_be_asked_for_where_the_request_has_one() -> None:
