@@ -74,7 +74,8 @@ def claims_of(text: str, topic: str = "", *, months: bool = False) -> Claims:
 
     Args:
         text: the question. Of "at least 2 and not 3", only the first half counts.
-        topic: a text to which the question's pronouns refer. Its amounts and values count.
+        topic: a text to which the question's pronouns refer. Its amounts and values count, and nothing is
+            decided if it has a bound.
         months: whether the name of a month is its number.
 
     >>> claims = claims_of("does a trip of at least 25 percent count?")
@@ -84,6 +85,7 @@ def claims_of(text: str, topic: str = "", *, months: bool = False) -> Claims:
     if topic:
         own, before = claims_of(text, months=months), claims_of(topic, months=months)
         said = own.said | ({"missing", "unmatched", "exact", "edge"} & before.said)
+        said |= {"turned"} if before.sign else set()
         return replace(before, said=said, after=frozenset(), noun="")
     spaced = f" {' '.join(map(stem, words(text)))} "
     contrast = _CONTRAST.match(text)
