@@ -97,8 +97,8 @@ def _named_point(index: Index, asked: Question) -> Candidate | None:
     quoted = [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
     names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
     named = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
-    if named:
-        return index.candidates[min(named)[1]]
+    if named or not quoted:
+        return index.candidates[min(named)[1]] if named else None
     said = {f" {one} ": content_stems(one) for one in quoted}
     pieces = [one for one, stems in said.items() if stems <= index.request and not stems <= FRAME_STEMS]
     critical = [one for one in index.candidates if one.group == "critical"]
@@ -126,11 +126,9 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
-    best = max(
-        (number for number, one in enumerate(index.candidates) if _may_be_told(one, asked)),
-        key=lambda number: shares[number],
-        default=-1,
-    )
+    kinds = asked.kinds | asked.said.kinds
+    may_be = [number for number, one in enumerate(index.candidates) if _may_be_told(one, kinds)]
+    best = max(may_be, key=shares.__getitem__, default=-1)
     told = shares[best] if best >= 0 else 0.0
     if doubtful and refuse + ask >= _DOUBT:
         return REFUSED
@@ -150,11 +148,11 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     return REFUSED if doubtful or action == 2 else UNCLEAR
 
 
-def _may_be_told(candidate: Candidate, asked: Question) -> bool:
-    """Return False for an answer that fits any task, if the question does not ask for its kind of thing."""
+def _may_be_told(candidate: Candidate, kinds: frozenset[str]) -> bool:
+    """Return False for an answer that fits any task, if its kind of thing is not among those asked for."""
     is_fixed = candidate.group == "part" and candidate.clause in ("distinct", "limit")
     fits_any = is_fixed or (candidate.group == "open" and candidate.clause != "filter")
-    return not fits_any or candidate.clause in asked.said.kinds | asked.kinds
+    return not fits_any or candidate.clause in kinds
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
