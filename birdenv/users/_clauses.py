@@ -31,6 +31,7 @@ _REGIONS = {
 _GROUPED = re.compile(
     r"\b(?:per|by|each|every|group\w*|rows?|lines?|separate\w*|apart|split|broken?|breakdown)\b"
 )
+_COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|share of)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
 _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 """Words that people leave out of the name of a key, as in "one row for each station"."""
@@ -73,7 +74,8 @@ def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, 
         frozenset[str]() if clause == "output" else _OF_KEYS
     )  # "shown households" are rows, no household id
     here = [name for name in known_names(choice, brief) if name - short <= about]
-    foreign = [name for name in here if not any(name - _OF_KEYS <= item.stems for item in items)]
+    full = [name for name in here if not any(name < other for other in here)]
+    foreign = [name for name in full if not any(name - _OF_KEYS <= item.stems for item in items)]
     rows = tables - {item.stems for item in items}
     listing = _Listing(text, said, items, about_it, about, foreign, rows)
     if clause == "output":
@@ -143,7 +145,7 @@ def _listed(sql: str, clause: str) -> tuple[_Listed, ...]:
     found = []
     for item in (part or tree).expressions or [tree]:
         node = item.this if kind_of(item) == "Ordered" else item
-        if kind_of(node) in ("Is", "Not") or " IS NULL THEN" in node.sql().upper():
+        if clause == "order" and (kind_of(node) in ("Is", "Not") or " IS NULL THEN" in node.sql().upper()):
             continue
         is_column = kind_of(node) == "Column"
         stems = names_in(node.this if is_column else item) or _said(item.sql())
@@ -216,7 +218,7 @@ class _Listing:
 
     def of_group(self) -> str:
         """Judge what there is a row for. Names that follow from a key of the same table need not be named."""
-        if not _GROUPED.search(self.text) or self._is_about_gaps:
+        if not _GROUPED.search(self.text) or _COMPUTED.search(self.text) or self._is_about_gaps:
             return ""
         keyed = {item.table for item in self.items if item.is_key}
         telling = [one for one in self.items if one.is_key or not one.follows_from(keyed)]
@@ -238,6 +240,8 @@ class _Listing:
             return "No"
         if len(sides) == 1:
             down = "descending" in sides
+            if "alphabetical" in self.text:
+                return "Yes" if any(not item.falls and item.stems & _NAMES for item in self.items) else ""
             if _TIED.search(self.text):
                 return "Yes" if any(item.falls == down for item in self.items[1:]) else ""
             extreme = _EXTREME.search(self.text)

@@ -136,8 +136,8 @@ class Conversation:
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
 
-        A question that refers to an answer, or names nothing, such as "yes, but at least?", is about the last
-        answer, or about the one that it names by its place.
+        A question that names an answer by its place is about this answer. One that refers to an answer
+        otherwise, or names nothing, such as "yes, but at least?", is about the last answer.
         """
         if is_out_of_scope(asked.said):
             return choice
@@ -164,11 +164,14 @@ class Conversation:
         found, told = _ANSWER.search(text), list({one.target: one for one in self.told}.values())
         if found is None or len(told) < 2:
             return None
-        place = _FROM_THE_END.get(found["place"]) or ORDINALS.index(found["place"])
-        return self.told[-1] if found["place"] == "last" else told[place] if place < len(told) else None
+        said = found["place"]
+        if said == "last":
+            return self.told[-1]
+        if said in ("former", "latter"):
+            return told[-2] if said == "former" else told[-1]
+        return told[ORDINALS.index(said)] if ORDINALS.index(said) < len(told) else None
 
 
-_FROM_THE_END = {"former": -2, "latter": -1, "last": -1}
 _ANSWER = re.compile(
     rf"\b(?:your|the) (?P<place>(?:{'|'.join(ORDINALS)}|last)(?= (?:\w+ )?(?:answer|reply|point)\b)"
     r"|(?:former|latter)\b(?! half\b))"

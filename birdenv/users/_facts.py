@@ -70,6 +70,11 @@ class Facts:
     columns: frozenset[str] = frozenset()
     alias: str = ""
 
+    @property
+    def decide_something(self) -> bool:
+        """Return True if there is anything that a question without a proposal can be compared with."""
+        return bool(self.amounts or self.values) or self.keeps_missing is not None
+
     def leave_open(self, is_met: bool | None) -> bool:
         """Return True if other conditions decide whether something is in that meets one condition or not."""
         return bool(self.joins - {"Or" if is_met else "And"})

@@ -60,7 +60,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
         proposes: False if the question only mentions amounts or values.
     """
     granted = choice.granted()
-    if len(granted) != 1:
+    if len(granted) != 1 or not (proposes or facts_of(*granted).decide_something):
         return ""
     proposal = _Proposal(asked, choice, brief, topic, proposes)
     for judge in (
@@ -119,10 +119,10 @@ class _Proposal:
         """Judge whether rows without a match are kept, or whether rows are deleted."""
         (sql,) = self.choice.granted()
         said = self.claims.said
-        if _ONLY_JOINS.match(sql):
+        if _ONLY_JOINS.match(sql) and self.proposes:
             return of_rows(said, KEPT if "LEFT" in sql.upper() else DROPPED)
         goes, stays = said & {"out", "hidden", "deleted"}, said & {"stays", "in"}
-        if _DELETES.match(sql):
+        if _DELETES.match(sql) and self.proposes:
             is_all = said.isdisjoint(("narrows", "widens", "turned", "missing", "unmatched"))
             return yes_or_no(bool(goes)) if is_all and bool(goes) != bool(stays) else ""
         is_open = goes and self.brief.changes_rows  # out of the table, or out of the rows that change

@@ -239,6 +239,11 @@ def test_a_proposal_of_a_column_is_compared_with_those_that_are_there(
         ("highest fare first?", "ORDER BY fare DESC", "order", "Yes"),
         ("lowest fare first?", "ORDER BY fare DESC", "order", "No"),
         ("newest first?", "ORDER BY fare DESC", "order", ""),
+        ("Is the list alphabetical?", "ORDER BY fare ASC", "order", ""),
+        ("Is it the fare minus the cost for each bike?", "GROUP BY bike_id", "group", ""),
+        ("two columns, the fare and whether it is missing, right?", "fare, month IS NULL", "output", "Yes"),
+        ("Bikes without trips: keep or drop?", "LEFT JOIN trips AS t ON t.bike_id = b.bike_id", "", ""),
+        ("Should the rows stay or go?", "DELETE FROM trips", "", ""),
     ],
 )
 def test_yes_or_no_comes_first_only_where_it_is_known(

@@ -14,8 +14,8 @@ from birdenv.users.leak_guard._disguises import letters, plain, words_of
 from birdenv.users.sql_in_words import in_words, read_aloud, respelt, split_words, tokenize
 
 _LENGTHS = ((words_of, 6, 8, 5), (letters, 30, 40, 20))
-"""The number of consecutive words, or letters, that count as a leak: from hidden SQL, from the clear
-question, and the least from a clear question that is shorter."""
+"""For words and for letters: the function that splits a text into them, and how many consecutive ones count
+as a leak: from hidden SQL, from the clear question, and the least from a clear question that is shorter."""
 
 _SQL = "repeats the reference beyond what was granted"
 _CLEAR = "repeats the clear question"
@@ -105,9 +105,8 @@ def _forbidden(hidden: Sequence[str], clear: str, known: Sequence[str]) -> Itera
     for split, in_sql, in_clear, least in _LENGTHS:
         in_clear = min(in_clear, max(len(split(clear)), least))
         for reason, length, texts in ((_SQL, in_sql, hidden), (_CLEAR, in_clear, [clear])):
-            secret, may_be_said = (
-                {run for text in some for run in _pieces(split(text), length)} for some in (texts, known)
-            )
+            secret = {run for text in texts for run in _pieces(split(text), length)}
+            may_be_said = {run for text in known for run in _pieces(split(text), length)}
             yield Runs(reason, split, length, frozenset(secret - may_be_said))
 
 

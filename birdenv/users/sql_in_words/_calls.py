@@ -92,8 +92,8 @@ def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
     elif argument.bond == ATOM and name != things:
         with_ = f"cases with {'an' if name[0] in 'aeiou' else 'a'} {name}"
-        things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
         role = speaker.roles.get(what.table.lower()) if kind_of(what) == "Column" else ""
+        things = plural(name.removesuffix(" id")) if name.endswith(" id") else with_
         things += f" by {role}" if role else ""
     return Phrase(f"the number of {things}", PREFIX, counted=things)
 

@@ -181,6 +181,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
         settled |= kinds if item.kind == "non_critical" else kinds & {"order", "limit", "distinct"}
     written = " ".join([gold, *(item.snippet.lower() for item in brief.ambiguities)])
     settled |= {kind for kind, said in _SETTLED.items() if said.search(written)}
+    # an index has an order of columns, and "all of them" would be no answer about its columns
     settled |= {"order", "filter"} if re.search(r"\bcreate (?:unique )?index\b", gold) else set()
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)

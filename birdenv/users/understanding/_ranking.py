@@ -148,6 +148,7 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
+        # that a date is empty limits no period
         limits = (index.candidates[i].kinds for i in index.restricting)
         return not any("period" in kinds and kinds & {"threshold", "category"} for kinds in limits)
     if (
