@@ -13,6 +13,7 @@ from pg_shop import load_shop, rows
 
 from birdenv.databases import Limits
 from birdenv.databases.postgres import Cluster, PostgresServer, PostgresSource, ServerError, find_server
+from birdenv.databases.postgres.clones._admin_connection import AdminConnection
 
 pytestmark = pytest.mark.contains("P40")
 
@@ -79,6 +80,13 @@ def test_killed_while_a_statement_runs(own: PostgresServer) -> None:
         threading.Timer(0.5, kill, [own]).start()
         with pytest.raises(ServerError, match="was lost"):
             database.execute("SELECT pg_sleep(50)")
+
+
+def test_a_session_that_answers_once_more_does_not_pass_for_a_server(own: PostgresServer) -> None:
+    admin = AdminConnection(own, lambda: None)
+    assert admin.attempt(admin.is_up)
+    kill(own)
+    assert not admin.is_up()
 
 
 @pytest.mark.kills

@@ -192,10 +192,14 @@ class AdminConnection:
         )
 
     def is_up(self) -> bool:
-        """Return whether the connection is open and the server answers."""
+        """Return whether the connection is open and the server accepts and answers sessions.
+
+        After the server's first process was killed, an old session may answer once more.
+        """
         try:
+            self.server.connect().close()
             self.run("SELECT 1")
-        except (psycopg.Error, AssertionError):
+        except (psycopg.Error, ServerError, AssertionError):
             return False
         return True
 
