@@ -7,11 +7,12 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
-from birdenv.users.segments import segments
+from birdenv.users.segments import is_key, segments
 from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, parse_fragment, quoted
 from birdenv.users.sql_in_words._phrases import phrases
 from birdenv.users.sql_in_words._words import kind_of
@@ -58,14 +59,37 @@ def decode(choice: Choice, brief: Brief) -> str:
         sentence = _sentence(brief, part.sql, clause=part.clause)
         inner = part.is_inner and part.clause in _ARRANGING
         sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
-    if brief.style != "terse" and _leaves_others(brief):
-        if told := {part.id for part in choice.parts if part.clause == "assign"}:
-            every = {part.id for part in segments(brief.gold) if part.clause == "assign"}
-            if told == every:
-                sentences.append(_NOTHING_ELSE)
-        elif _has_condition(choice, brief):
-            sentences.append(_OTHERS)
-    return " ".join(sentences)
+    return " ".join(sentences if brief.style == "terse" else [*sentences, *_about_others(choice, brief)])
+
+
+def _about_others(choice: Choice, brief: Brief) -> Iterator[str]:
+    """Yield sentences about the rows that an answer leaves out, and about those that it does not change."""
+    if number := _number_wanted(choice, brief):
+        yield f"Of these, only number {number} counts."
+    if not _leaves_others(brief):
+        return
+    if told := {part.id for part in choice.parts if part.clause == "assign"}:
+        if told == {part.id for part in segments(brief.gold) if part.clause == "assign"}:
+            yield _NOTHING_ELSE
+    elif _has_condition(choice, brief):
+        yield _OTHERS
+
+
+def _number_wanted(choice: Choice, brief: Brief) -> str:
+    """Return the only running number that a condition of the gold SQL asks for, unless it is annotated."""
+    if not any(map(_NUMBERS.search, choice.granted())):
+        return ""
+    names = set(filter(None, _NUMBERS.findall(" ".join(brief.gold))))
+    conditions = (_NUMBER.fullmatch(part.sql) for part in segments(brief.gold) if part.clause == "where")
+    wanted = {found[2] for found in conditions if found and found[1] in names}
+    annotated = any(
+        found[1] in names for item in brief.ambiguities for found in _NUMBER.finditer(item.snippet)
+    )
+    return wanted.pop() if len(names) == len(wanted) == 1 and not annotated else ""
+
+
+_NUMBERS = re.compile(r"(?i)\bROW_NUMBER\(\)\s*OVER\s*\([^()]*\)(?:\s*(?:AS\s+)?(\w+))?")
+_NUMBER = re.compile(r"(?i)(?:WHERE )?(?:\w+\.)?(\w+) = (\d+)")
 
 
 def _leaves_others(brief: Brief) -> bool:
@@ -99,6 +123,9 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 def _reading(brief: Brief, sql: str, term: str = "", clause: str = "") -> Paraphrase:
     """Return SQL in words. For a term about rounding, this comes first if all figures are rounded alike."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
+    if clause == "key" or is_key(sql, brief.gold):
+        columns = (in_words(name, brief).text for name in sql.strip("() ").split(","))
+        return replace(reading, text=f"first {', then '.join(columns)}")
     ways = set(_ROUNDED.findall(reading.text)) if _IS_ROUNDING.search(term) and _rounds_all(sql) else set()
     if len(ways) != 1 or reading.form != "noun":
         return reading

@@ -203,9 +203,19 @@ class _Cutter:
         made += self.sql(target.find(self.exp.Identifier) or target)
         if isinstance(target, self.exp.Index) and (table := target.args.get("table")) is not None:
             made += f" ON {self.sql(table)}"
+            params = target.args.get("params")
+            key = [self.sql(entry) for entry in params.args.get("columns") or ()] if params else []
+            if key and all(map(str.isidentifier, key)):
+                self.add(f"{name}.key", "key", f"({', '.join(key)})")
         self.add(f"{name}.create", "create", made)
         if isinstance(target, self.exp.Schema):
             self.listed(name, "column", map(self.sql, target.expressions))
+
+
+def is_key(sql: str, gold: Sequence[str]) -> bool:
+    """Return True if a snippet is the list of the columns of an index that the gold statements create."""
+    keys = (part.sql for part in segments(tuple(gold)) if part.clause == "key")
+    return "".join(sql.split()).lower() in ("".join(key.split()).lower() for key in keys)
 
 
 _TRIGGER = re.compile(r"(?is)CREATE\s+(?:\w+\s+)*?TRIGGER\b.*?\bON\s+[\w.\"`]+")

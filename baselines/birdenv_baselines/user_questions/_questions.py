@@ -19,6 +19,7 @@ from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._left_open import TOGETHER
 
 FOLDER = Path(__file__).parent
 HELD_OUT = FOLDER / "held_out"
@@ -209,7 +210,8 @@ def _fits(candidate: Candidate, wanted: str) -> bool:
     if clause == "term":
         return bool(candidate.items) and candidate.target == text
     if clause in ("none", "open"):
-        return candidate.group == "open" and text in ("", candidate.clause)
+        is_open = candidate.group == "open" or candidate.answer == TOGETHER
+        return is_open and text in ("", candidate.clause)
     if candidate.group not in ("part", "said") or candidate.clause != clause:
         return False
     return not text or any(text.lower() in part.sql.lower() for part in candidate.segments)

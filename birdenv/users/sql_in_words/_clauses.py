@@ -188,4 +188,6 @@ def _create(speaker: Speaker, node: Node) -> Phrase:
     """Return the words for a new view, table or index, with the query that it holds."""
     kind, query, name = str(node.kind), node.args.get("expression"), node.this.find(node_class("Identifier"))
     words = f"make {_CREATED.get(kind, f'a {split_words(kind)}')} called {name.name if name else ''}"
-    return Phrase(f"{words} that holds the following; {speaker.text(query)}" if query else words, LOOSE)
+    if query:
+        return Phrase(f"{words} that holds the following; {speaker.text(query)}", LOOSE)
+    return Phrase(words + ", unless there is one" * bool(node.args.get("exists")), LOOSE)

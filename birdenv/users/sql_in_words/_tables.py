@@ -12,6 +12,19 @@ from birdenv.users.sql_in_words._parse import split_words
 
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)[\"`]?(?:\s+(?:AS\s+)?(\w+))?")
 _EQUAL_IDS = re.compile(r"\b(\w+)\.(\w+)_id\s*=\s*\w+\.(\w+)_id\b")
+_BY_ID = re.compile(
+    r"(?i)SELECT (?:(?! OVER |\(SELECT ).){1,2000}? FROM \w+ (?:AS )?\w+ (?:INNER )?JOIN \w+ (?:AS )?\w+"
+    r" ON \w+\.(\w+)_id = \w+\.\1_id (?:WHERE (?:(?!\(SELECT ).){1,2000}? )?GROUP BY \w+\.\1_id\b"
+)
+"""A query of two tables that are joined and grouped by the id of one of them."""
+
+_OF_GROUPS = re.compile(
+    r"(?i)SELECT [^;]{1,2000}? FROM \w+ (?:AS )?\w+ JOIN \(SELECT (?:(?!\(SELECT ).){1,2000}?"
+    r" GROUP BY ([^();]{1,300})\)"
+    r" (?:AS )?(\w+) ON \2\.(\w+)_id = \w+\.\3_id GROUP BY "
+)
+"""A query of a table and of groups that are joined by an id: the groups, their alias, and what has the id."""
+
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
@@ -46,7 +59,8 @@ class Sources(NamedTuple):
     """The tables in the gold statements.
 
     Attributes:
-        only: the table that a snippet's rows come from, if it is the only one in the snippet's statement.
+        only: the table that a snippet's rows come from, if it is the only one in the snippet's statement,
+            or if the statement groups its rows by the id of the only other table.
         tables: the table for each table's name and alias in lower case, if there are several tables.
         roles: for each alias, the one role that its rows are matched by, such as "start station".
     """
@@ -64,13 +78,23 @@ def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
     """
     wanted = " ".join(snippet.split()).strip(" ;")
     found = {statement: _SOURCE.findall(statement) for statement in (" ".join(sql.split()) for sql in gold)}
-    only = (tables[0][0] for statement, tables in found.items() if wanted in statement and len(tables) == 1)
+    only = (_counted(statement, wanted, tables) for statement, tables in found.items() if wanted in statement)
     every = {name.lower(): pair[0] for pairs in found.values() for pair in pairs for name in pair if name}
     pairs = {pair for statement in found for pair in _EQUAL_IDS.findall(statement)}
     roles = [(alias, role) for alias, role, column in sorted(pairs) if role.endswith(f"_{column}")]
     role = {alias.lower(): split_words(column) for alias, column in roles}
     several = len(set(every.values())) > 1
     return Sources(next(only, ""), every if several else {}, role if len(role) == len(roles) else {})
+
+
+def _counted(statement: str, wanted: str, tables: Sequence[tuple[str, str]]) -> str:
+    """Return the table whose rows COUNT(*) counts in a snippet of a statement; empty if it is not clear."""
+    if len(tables) == 2 and (match := _BY_ID.match(statement)):
+        tables = [pair for pair in tables if singular(pair[0].lower()) != match[1].lower()]
+    elif (match := _OF_GROUPS.match(statement)) and statement.find(wanted, match.end()) > 0:
+        grouped = {one for one in re.findall(r"(\w+)_id\b", match[1].lower()) if one != match[3].lower()}
+        tables = [pair for pair in tables if {singular(pair[0].lower())} == grouped]
+    return tables[0][0] if len(tables) == 1 else ""
 
 
 NO_SOURCES: Final = sources_of("", ())

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief
-from birdenv.users.segments import Segment, segments
+from birdenv.users.segments import Segment, is_key, segments
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
@@ -33,6 +33,9 @@ from birdenv.users.understanding._gold_parts import (
 from birdenv.users.understanding._left_open import (
     ANSWERS,
     SAID,
+    TOGETHER,
+    implied,
+    in_one,
     kept,
     mentioned_in,
     said_in,
@@ -70,10 +73,12 @@ def _points(brief: Brief) -> Iterator[Candidate]:
             spoken = spoken_stems(snippets, brief.identifiers)
             notes = noted_stems(brief.notes, items)
         main_kinds = _main_kinds(items)
+        if is_key(snippets, brief.gold):
+            main_kinds |= {"order"}
         yield Candidate(
             group=items[0].kind,
             target=items[0].term,
-            kinds=frozenset[str]().union(*map(settled_kinds, items)),
+            kinds=main_kinds.union(*map(settled_kinds, items)),
             items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
             values=values_of(snippets, small="limit" in main_kinds),
@@ -165,6 +170,7 @@ _MAIN_KINDS = {
     "assign": ("change",),
     "values": ("change",),
     "columns": ("output",),
+    "key": ("order", "output"),
 }
 
 
@@ -188,11 +194,11 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     if not joins and "join" in settled:
         settled |= {"null"}  # a condition may decide about rows without a match
     if joins and "unmatched" not in settled:
-        yield _answered("join", joins, answer, "unmatched", {"sql": tables_joined(joins)})
-    for told, answer in changes(parts, brief):
-        said = stems_in(" ".join(part.sql for part in told))
-        stems: dict[Field, set[str]] = {"sql": stems_in(answer), "notes": said}
-        yield _answered(told[0].clause, told, answer, "change", stems)
+        groups = joins[-1].clause == "group"
+        conditions = " ".join(part.sql for part in parts if part.clause == "where" and groups)
+        stems: dict[Field, set[str]] = {"sql": tables_joined(joins) | stems_in(conditions)}
+        yield _answered("join", joins, answer, "unmatched", stems)
+    yield from _shaped(parts, brief)
     if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
         return  # a statement that could not be parsed may settle anything
     if not gold:
@@ -201,7 +207,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
                 repeated = _answered(kind, (), SAID + answer, kind, {"notes": stems_in(answer)})
                 yield replace(repeated, group="said")
         settled = (settled | mentioned_in(brief.request) | {"distinct", "null"}) - {"filter"}
-    for kind, answer in ANSWERS.items():
+    for kind, answer in (ANSWERS | implied(brief.gold, parts)).items():
         if kind in settled:
             continue
         dropped = _dropped_terms(brief, kind)
@@ -221,6 +227,15 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
             answer=answer,
             stems={"sql": spoken},
         )
+
+
+def _shaped(parts: tuple[Segment, ...], brief: Brief) -> Iterator[Candidate]:
+    """Yield candidates for a result without groups, and for changes of tables."""
+    if whole := in_one(parts):
+        yield _answered("group", whole, TOGETHER, "group", {"sql": tables_joined(whole)})
+    for told, answer in changes(parts, brief):
+        said = stems_in(" ".join(part.sql for part in told))
+        yield _answered(told[0].clause, told, answer, "change", {"sql": stems_in(answer), "notes": said})
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:

@@ -20,7 +20,7 @@ from birdenv.users.understanding._phrases import (
 from birdenv.users.understanding._question import Question, respelt
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
-from birdenv.users.understanding._word_forms import FRAME_STEMS, content_stems, words
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, FRAME_STEMS, content_stems, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
         return _unless_nameless(index, found, best, told)
     wants_output = asks_for_output(asked.said)
     only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
-    if only >= 0 and (wants_output or (action != 2 and refuse < _MAY_BE_REFUSED)):
+    is_bare = CLAUSE_STEMS | index.request >= set(asked.content)  # "the direction of the ranking?"
+    if only >= 0 and (wants_output or is_bare or (action != 2 and refuse < _MAY_BE_REFUSED)):
         return _unless_nameless(index, found, only, shares[only])
     return REFUSED if doubtful or action == 2 else UNCLEAR
 
@@ -161,14 +162,14 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 def _the_one_of_its_kind(index: Index, kinds: frozenset[str]) -> int:
     """Return the index of the only candidate of the only kind asked for.
 
-    The result is -1 if there are several such candidates or none, or if the candidate is an annotated point
-    or something that the gold SQL leaves open.
+    The result is -1 if there are several such candidates or none, or if the candidate is a critical point or
+    something that the gold SQL leaves open.
     """
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
     if len(kinds) > 1 or len(found) != 1:
         return -1
     candidate = index.candidates[found[0]]
-    return -1 if candidate.items or candidate.group == "open" else found[0]
+    return found[0] if candidate.group in ("part", "said", "non_critical") else -1
 
 
 _MAY_BE_REFUSED = 0.5

@@ -63,7 +63,7 @@ def _set_off(sql: str, brief: Brief) -> str:
 
 _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns
-    column""".split()
+    column key""".split()
 )
 _LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON", "WHEN", "THEN", "ELSE"})
 _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT AVG NUMERIC FLOAT .".split())
@@ -90,7 +90,9 @@ def telling_parts(
                 replaced += [item.term] * (tokens is not before)
         if replaced and part.clause != "output" and _says_nothing(tokens, points):
             continue
-        if part.clause in ("where", "having") and has_snippet([item.snippet for item in points], part.sql):
+        if part.clause in ("where", "having", "key") and has_snippet(
+            [item.snippet for item in points], part.sql
+        ):
             continue
         yield (replace(part, sql=_text(tokens)) if replaced else part), tuple(replaced)
 

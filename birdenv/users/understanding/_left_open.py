@@ -30,6 +30,10 @@ ANSWERS = {
 }
 """The answers about kinds of thing that the gold SQL leaves open."""
 
+_IN_AVERAGE = "Leave those without a value out of the average: do not count them as zero."
+_UNIQUE = {True: "It has to be unique.", False: "It need not be unique, an ordinary one will do."}
+
+TOGETHER = "I want one result for all of them together, not one for each group."
 KEPT = "Keep those that have none as well: they all belong in it."
 DROPPED = "Only those that have any: leave out the ones without."
 
@@ -55,14 +59,19 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     """Return the parts that decide whether rows without a match are kept, and the answer about this.
 
     These parts are the outermost joins, because joins in subqueries drop no rows from the outermost query.
+    Without a join, they are the source and the grouping of a query that only counts rows: it leaves out
+    groups without rows.
+
     Both results are empty for statements that change data, and where a condition decides instead: one that
     asks for rows without a match, or one on the optional side of an outer join.
     """
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
-    if not joins or not sources or any(part.clause in _CHANGES or _LACKS.search(part.sql) for part in parts):
+    if not sources or any(part.clause in _CHANGES or _LACKS.search(part.sql) for part in parts):
         return (), ""
+    if not joins:
+        return _counted_groups(parts)
     named = {part.sql.partition(" ")[0].lower() for part in parts if part.clause == "cte"}
     source = next((part for part in sources if block_of(part.id) == outer), sources[0])
     read = re.sub(r"(?i)^FROM\s+", "", source.sql)
@@ -80,8 +89,49 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     return told, KEPT if keeping else DROPPED
 
 
+def _counted_groups(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
+    """Return what `kept` returns for a query without a join."""
+    told = tuple(part for part in parts if part.clause in ("from", "group"))
+    shown = [part.sql for part in parts if part.clause == "select" and "(" in part.sql]
+    only_counts = bool(shown) and all(map(_COUNTS_ROWS.match, shown)) and {p.clause for p in parts} <= _SIMPLE
+    is_plain = only_counts and len(told) == 2 and not any("IS NULL" in part.sql.upper() for part in parts)
+    return (told, DROPPED) if is_plain else ((), "")
+
+
+def implied(gold: Sequence[str], parts: Sequence[Segment]) -> dict[str, str]:
+    """Return the answers about kinds of thing that the gold SQL settles without saying so."""
+    found = {}
+    shown = [part.sql for part in parts if part.clause == "select" and not part.is_inner]
+    if any(map(_AVERAGES.search, shown)) and not any(map(_COUNTS_SOME.search, shown)):
+        found["null"] = _IN_AVERAGE
+    if len(gold) == 1 and (index := _INDEX.match(gold[0])):
+        found["distinct"] = _UNIQUE[index[1] is not None]
+    return found
+
+
+def in_one(parts: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return the sources of the only query if it combines all its rows in one result, without groups."""
+    outer = [part for part in parts if not part.is_inner]
+    shown = [part.sql for part in outer if part.clause == "select"]
+    several = len([part for part in outer if part.clause == "statement"]) > 1
+    several |= len(list(filter(_COUNTS_SOME.search, shown))) > 1
+    if several or not shown or any(part.clause in ("group", "set") for part in outer):
+        return ()
+    return tuple(part for part in outer if part.clause == "from") if all(map(_COMBINES.match, shown)) else ()
+
+
+_AVERAGES = re.compile(r"(?i)\bAVG\(")
+_INDEX = re.compile(r"(?i)\s*CREATE\s+(UNIQUE\s+)?INDEX\b")
+_COMBINES = re.compile(
+    r"(?i)(?!.*\bOVER\b)[\s\d.*(]*(?:(?:CAST|ROUND|COALESCE|IFNULL)\([\s\d.*(]*)*"
+    r"(?:(?:COUNT|SUM|AVG|TOTAL|GROUP_CONCAT|STRING_AGG|STDDEV\w*)\(|(?:MIN|MAX)\([^,]*$)"
+)
+
 _CHANGES = frozenset({"assign", "values", "columns"})
 _LACKS = re.compile(r"(?i)\bNOT (?:IN \(\s*(?:SELECT|WITH)|EXISTS)\b")
+_COUNTS_SOME = re.compile(r"(?i)\bCASE\b|\bIIF\(|\bFILTER\s*\(|\bOVER\b|\bCOALESCE\(|\bIFNULL\(")
+_COUNTS_ROWS = re.compile(r"(?i)COUNT\(\*\)(?:\s+AS\s+\S+)?$")
+_SIMPLE = frozenset("statement output select from where group order limit".split())
 _JOINED = re.compile(r"(?i)\bJOIN\s+\S+\s+(?:AS\s+)?(\w+)\s+ON\b|\bJOIN\s+(\w+)\s+ON\b")
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from operator import mul
 
 from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._left_open import TOGETHER
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, asks_for_output
 from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Features, Reply, Weights
@@ -115,7 +116,12 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
     The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
-    lacking = {one for one in map(stem, _LACKING.findall(question.text)) if one in index.postings}
+    lacks = set(map(stem, _LACKING.findall(question.text))) - {"such"}
+    lacking = {one for one in lacks if one in index.postings}
+    is_of_match = bool(lacking) and any(
+        one.clause == "join" and lacking.issubset(one.stems["sql"]) for one in index.candidates
+    )
+    is_of_match |= "group" in index.plain_kinds and _OF_NONE.search(question.text) is not None
     may_limit = bool(found.known) or "extent" in question.kinds
     kinds = question.kinds & PLAIN_KINDS
     for number, candidate in enumerate(index.candidates):
@@ -124,19 +130,26 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
         is_near = found.names or number in found.known or (is_open and (may_limit or not is_free))
         if (
             (
-                (is_near and not question.guesses)
+                (is_near and not question.guesses and candidate.answer != TOGETHER)
                 or number in confirmed
                 or not asked_alone.isdisjoint(candidate.main_kinds)
             )
             # "those with no e-mail" have no value, "those with no loans" no match
-            and not (candidate.clause == "join" and lacking.difference(candidate.stems["sql"]))
+            and not (candidate.clause == "join" and _lacks_others(candidate, lacks, lacking))
             and not (kinds and _is_of_another_kind(candidate, kinds))
-            and not (is_free and asks_for_output(question.said))
+            and not (is_free and (is_of_match or asks_for_output(question.said)))
             and not (is_free and not _is_unrestricted(index, question, found))
         ):
             yield number
 
 
+def _lacks_others(candidate: Candidate, lacks: Set[str], lacking: Set[str]) -> bool:
+    """Return whether a question is about rows that lack something else than a join or a group needs."""
+    is_of_groups = any(part.clause == "group" for part in candidate.segments)
+    return bool((lacks if is_of_groups else lacking) - candidate.stems["sql"])
+
+
+_OF_NONE = re.compile(r"\b(?:(?:with|at|as) (?:an? )?(?:zero|0|nought)|no such)\b")
 _LACKING = re.compile(r"\b(?:without|no) (?:an? |the |any )?(\w+)")
 
 

@@ -323,6 +323,51 @@ def test_a_general_name_is_said_with_its_table(snippet: str, sentence: str) -> N
     assert " of the tray" not in alone and " by first" not in alone
 
 
+@pytest.mark.parametrize(
+    ("gold", "counted"),
+    [
+        ("SELECT o.oven_id FROM ovens o JOIN trays t ON t.oven_id = o.oven_id GROUP BY o.oven_id", "trays"),
+        ("SELECT t.oven_id FROM ovens o JOIN trays t ON t.oven_id = o.oven_id GROUP BY t.oven_id", "trays"),
+        (
+            "SELECT o.oven_id FROM ovens o LEFT JOIN trays t ON t.oven_id = o.oven_id GROUP BY o.oven_id",
+            "cases",
+        ),
+        (
+            "SELECT o.oven_id, COUNT(*) OVER () FROM ovens o JOIN trays t ON t.oven_id = o.oven_id"
+            " GROUP BY o.oven_id",
+            "cases",
+        ),
+        (
+            "SELECT o.oven_id FROM ovens o JOIN trays t ON t.oven_id = o.oven_id, loaves l"
+            " GROUP BY o.oven_id",
+            "cases",
+        ),
+        (
+            "SELECT o.oven_id FROM ovens o FULL JOIN trays t ON t.oven_id = o.oven_id GROUP BY o.oven_id",
+            "cases",
+        ),
+        (
+            "SELECT o.oven_id FROM ovens o JOIN (SELECT t.oven_id, t.tray_id FROM trays t"
+            " GROUP BY t.oven_id, t.tray_id) k ON k.oven_id = o.oven_id"
+            " JOIN loaves l ON l.oven_id = o.oven_id GROUP BY o.oven_id",
+            "cases",
+        ),
+        ("SELECT o.kind FROM ovens o JOIN trays t ON t.oven_id = o.oven_id GROUP BY o.kind", "cases"),
+        (
+            "SELECT o.oven_id FROM ovens o JOIN (SELECT t.oven_id, t.tray_id, SUM(w) FROM trays t"
+            " JOIN loaves l ON l.tray_id = t.tray_id GROUP BY t.oven_id, t.tray_id) k"
+            " ON k.oven_id = o.oven_id GROUP BY o.oven_id",
+            "trays",
+        ),
+    ],
+)
+def test_the_rows_that_are_counted_have_a_name(gold: str, counted: str) -> None:
+    snippet = "HAVING COUNT(*) >= 3"
+    known = frozenset({"ovens", "trays", "loaves", "oven_id"})
+    said = read_aloud(snippet, known, request="Ovens, trays.", gold=(f"{gold} {snippet}",)).text
+    assert said == f"only those where there are at least 3 {counted}"
+
+
 def test_two_entries_of_one_column_are_told_apart() -> None:
     assert verbalise("e2.rye < e.rye OR e2.rye = e.rye") == (
         "the rye is less than that of the other entry or the rye is the same"

@@ -458,6 +458,121 @@ def joins_told(gold: str) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("gold", "is_told"),
+    [
+        ("SELECT tier, COUNT(*) FROM members WHERE card = 'lost' GROUP BY tier", True),
+        ("SELECT tier, COUNT(*) AS n FROM members GROUP BY tier ORDER BY n DESC LIMIT 3", True),
+        ("SELECT tier, AVG(IFNULL(age, 0)) FROM members GROUP BY tier", False),
+        ("SELECT tier, COUNT(email) FROM members GROUP BY tier", False),
+        ("SELECT tier, SUM(age IS NOT NULL) FROM members GROUP BY tier", False),
+        ("SELECT tier, COUNT(*) FROM members GROUP BY tier UNION ALL SELECT 'none', 0", False),
+        ("SELECT tier, SUM(CASE WHEN card = 'lost' THEN 1 ELSE 0 END) FROM members GROUP BY tier", False),
+        ("SELECT tier, COUNT(*) FILTER (WHERE card = 'lost') FROM members GROUP BY tier", False),
+        ("SELECT tier, COUNT(*) FROM members WHERE card IS NULL GROUP BY tier", False),
+        ("SELECT tier, COUNT(*) FROM members WHERE id NOT IN (SELECT m FROM loans) GROUP BY tier", False),
+        ("SELECT tier FROM members WHERE card = 'lost'", False),
+    ],
+)
+def test_groups_of_which_no_row_counts_are_left_out(gold: str, is_told: bool) -> None:
+    assert joins_told(gold) == ["Only those that have any: leave out the ones without."] * is_told
+
+
+@pytest.mark.parametrize(
+    ("gold", "is_told"),
+    [
+        ("SELECT COUNT(*) FROM trips", True),
+        ("SELECT ROUND(100.0 * SUM(late) / COUNT(*), 1) AS rate, MAX(fare) FROM trips WHERE fare > 2", True),
+        ("SELECT AVG(n) FROM (SELECT rider_id, COUNT(*) AS n FROM trips GROUP BY rider_id) AS x", True),
+        ("SELECT kind, COUNT(*) FROM bikes GROUP BY kind", False),
+        ("SELECT COUNT(*) FROM bikes GROUP BY kind", False),
+        ("SELECT MAX(fare, 2) FROM trips", False),
+        ("SELECT COUNT(*) FILTER (WHERE a = 1), COUNT(*) FILTER (WHERE a = 2) FROM trips", False),
+        ("SELECT SUM(CASE WHEN a = 1 THEN 1 END), SUM(CASE WHEN a = 2 THEN 1 END) FROM trips", False),
+        ("SELECT COUNT(*) FROM trips WHERE a = 1 UNION ALL SELECT COUNT(*) FROM trips WHERE a = 2", False),
+        ("SELECT SUM(fare) OVER (PARTITION BY rider_id) FROM trips", False),
+        ("SELECT (SELECT COUNT(*) FROM trips t WHERE t.bike_id = b.bike_id) FROM bikes b", False),
+    ],
+)
+def test_a_query_without_groups_gives_one_result_for_all(gold: str, is_told: bool) -> None:
+    answers = [one for one in of_clause(Brief("", (), (gold,)), "group") if "one result" in one]
+    assert answers == ["I want one result for all of them together, not one for each group."] * is_told
+
+
+@pytest.mark.parametrize(
+    ("gold", "kind", "told"),
+    [
+        ("SELECT AVG(fare) FROM trips", "null", "Leave those without a value out of the average"),
+        ("CREATE INDEX i ON trips (rider_id, started_at)", "distinct", "need not be unique"),
+        ("SELECT fare FROM trips", "null", "I have no preference"),
+        ("SELECT AVG(COALESCE(fare, 0)) FROM trips", "null", ""),
+        ("SELECT AVG(CASE WHEN fare > 0 THEN fare ELSE 0 END) FROM trips", "null", "I have no preference"),
+        ("SELECT id FROM trips WHERE fare > (SELECT AVG(fare) FROM trips)", "null", "I have no preference"),
+        ("SELECT 'create index' AS x FROM trips", "distinct", "I have no preference"),
+        ("CREATE UNIQUE INDEX i ON trips (rider_id)", "distinct", "has to be unique"),
+    ],
+)
+def test_no_preference_is_not_said_of_what_the_gold_implies(gold: str, kind: str, told: str) -> None:
+    found = [one for one in index_of(Brief("", (), (gold,))).candidates if one.group == "open"]
+    answers = [one.answer for one in found if one.clause == kind]
+    assert len(answers) == bool(told)
+    assert all(told in answer for answer in answers)
+
+
+def test_the_key_of_an_index_has_an_order() -> None:
+    brief = Brief("", (), ("CREATE INDEX i ON trips (rider_id, started_at)",))
+    assert of_clause(brief, "key") == ["I want it to cover first the rider id, then the started at."]
+    (task,) = (one for name, one in briefs().items() if name == "bikeshare_M_4")
+    answer = RuleUser().answer(task, "In which order should the columns of the index come?")
+    assert answer.text == "By 'trip history of a person' I mean first the rider id, then the started-at time."
+
+
+@pytest.mark.parametrize(
+    "index",
+    ["(rider_id, started_at DESC)", "(LOWER(name))", "(COALESCE(a, b), c)"],
+)
+def test_a_key_that_is_more_than_names_is_not_told(index: str) -> None:
+    assert of_clause(Brief("", (), (f"CREATE INDEX i ON trips {index}",)), "key") == []
+
+
+def test_the_key_of_an_index_is_the_key_alone_and_no_way_to_an_annotated_point() -> None:
+    partial = "CREATE INDEX i ON trips (rider_id) WHERE ended_at IS NULL AND fare > 2"
+    assert of_clause(Brief("", (), (partial,)), "key") == ["I want it to cover first the rider id."]
+    gold = ("CREATE INDEX i ON trips (rider_id, started_at)",)
+    for snippet in ("ON trips (rider_id, started_at)", "trips (rider_id, started_at)", *gold):
+        term = Ambiguity("quick lookup", snippet, "critical")
+        assert of_clause(Brief("", (term,), gold), "key") == []
+
+
+def test_the_number_of_a_row_that_counts_is_told() -> None:
+    snippet = "ROW_NUMBER() OVER (PARTITION BY bike_id ORDER BY started_at DESC)"
+    term = Ambiguity("latest trip", snippet, "critical")
+    gold = f"SELECT * FROM (SELECT *, {snippet} AS rn FROM trips) x WHERE rn = 1"
+    for sql, told in (
+        (gold, "number 1 counts"),
+        (f"{gold} AND fare > 2", "number 1 counts"),
+        (f"{gold} OR x.rn = 2", ""),
+        (gold.replace("WHERE", "WHERE NOT"), ""),
+        (gold.rpartition(" WHERE")[0].replace("*,", "CASE WHEN rn = 1 THEN 'a' END,", 1), ""),
+        (gold.rpartition(" WHERE")[0], ""),
+    ):
+        (first, *_) = index_of(Brief("", (term,), (sql,))).candidates
+        answer = decode(choice_of(first), Brief("", (term,), (sql,)))
+        assert (told or "running number") in answer
+        assert bool(told) == ("counts" in answer)
+    other = Ambiguity("previous", "rn = 1", "critical")
+    brief = Brief("", (term, other), (gold,))
+    assert "counts" not in decode(choice_of(index_of(brief).candidates[0]), brief)
+
+
+def test_no_restriction_is_not_said_of_rows_without_a_match() -> None:
+    for task, question in (
+        ("library_3", "Members without fines: in or out?"),
+        ("library_8", "Should branches with no such copies be listed with zero?"),
+    ):
+        assert "no restriction" not in RuleUser().answer(briefs()[task], question).text
+
+
 def test_statuses_are_more_than_one_status() -> None:
     assert stem("statuses") == stem("status")
     assert stem("warehouses") == stem("warehouse")
