@@ -105,7 +105,7 @@ def bound_of(asked: Question, choice: Choice, brief: Brief) -> Choice:
     If several points compare the figure, the first annotated one counts. If no point compares it, the result
     is the choice itself.
     """
-    if "bound" not in asked.said.found or "formula" in asked.kinds or len(choice.granted()) != 1:
+    if asked.said.found & {"bound", "computed"} != {"bound"} or len(choice.granted()) != 1:
         return choice
     (sql,) = choice.granted()
     own = {choice.target.lower(), facts_of(sql).alias, bare_text(sql)}

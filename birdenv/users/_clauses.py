@@ -12,8 +12,7 @@ from birdenv.users._bounds import yes_or_no
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users._claims import PART_STEMS, SPELT
 from birdenv.users._facts import names_in, stems_of
-from birdenv.users.sql_in_words import Names, parse_fragment, verbalise
-from birdenv.users.sql_in_words._words import kind_of
+from birdenv.users.sql_in_words import Names, kind_of, parse_fragment, verbalise
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_stems, stem, words
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says
-from birdenv.users._facts import facts_of, stems_of
+from birdenv.users._facts import Value, facts_of, stems_of
 from birdenv.users._proposal import agreed
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
@@ -29,6 +30,7 @@ from birdenv.users.understanding._phrases import asks_for_output, is_out_of_scop
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_stems
 
+_CONDITIONS = frozenset({"where", "having"})
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _PLACE = re.compile(
     rf"\b(?:(?P<word>{'|'.join(ORDINALS)}|last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
@@ -117,21 +119,37 @@ class Conversation:
 
         A question that is surely about something else, or about something that users never tell, does not.
         """
-        if not self.brief.earlier_gold or "first request" not in says(asked.text):
+        if "first request" not in says(asked.text):
             return None
         if choice is NEVER or is_out_of_scope(asked.said) or (choice.tells and choice.share >= SURE):
             return None
-        conditions = [
-            part
-            for one in index_of(self.brief).candidates
-            for part in one.segments
-            if part.clause in ("where", "having") and not part.is_inner
-        ]
-        earlier = self.brief.earlier_gold
-        kept = tuple(part for part in conditions if has_snippet(earlier, part.sql.partition(" ")[2]))
+        kept = tuple(part for part in self._kept() if not part.is_inner)
         if len(kept) < 2 or len({block_of(part.id) for part in kept}) > 1:
             return None
         return Choice("unlabelled", " + ".join(part.id for part in kept), parts=kept, share=choice.share)
+
+    def _kept(self) -> tuple[Segment, ...]:
+        """Return the conditions of the first request that a follow-up keeps; empty if this is not one."""
+        parts = (part for one in index_of(self.brief).candidates for part in one.segments)
+        return tuple(
+            part
+            for part in parts
+            if part.clause in _CONDITIONS and has_snippet(self.brief.earlier_gold, part.sql.partition(" ")[2])
+        )
+
+    def with_all_kept(self, asked: Question, choice: Choice) -> Choice:
+        """Return a choice with all conditions that a follow-up keeps and that a question about one names.
+
+        "The same conditions as before, i.e. open and roomy, and at least 8 docks?" is about all three.
+        """
+        told = choice.parts
+        if says(asked.text).isdisjoint(("first request", "keeps")) or not told:
+            return choice
+        if not {part.clause for part in told} <= _CONDITIONS:
+            return choice
+        block = block_of(told[0].id)
+        also = [p for p in self._kept() if block_of(p.id) == block and _is_named(asked, p.sql, self.brief)]
+        return replace(choice, parts=tuple(dict.fromkeys([*also, *told])))
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
@@ -142,7 +160,7 @@ class Conversation:
         if is_out_of_scope(asked.said):
             return choice
         is_sure = choice.tells and choice.share >= SURE
-        if not is_sure and (one := self._named_by_place(asked.text)):
+        if (one := self._named_by_place(asked.text)) and (not is_sure or _ONE_OF_TWO.search(asked.text)):
             return one
         shows = any(part.clause == "output" for part in choice.parts)
         is_open = bool(choice.answer) and not choice.parts
@@ -177,6 +195,8 @@ _ANSWER = re.compile(
     r"|(?:former|latter)\b(?! half\b))"
 )
 
+_ONE_OF_TWO = re.compile(r"\b(?:your|the) (?:former|latter)\b(?! half\b)")
+
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
 
@@ -194,13 +214,24 @@ def _places(text: str, size: int) -> Iterator[int]:
 def _is_kept(asked: Question, choice: Choice, brief: Brief) -> bool:
     """Return whether a question names what a condition of both requests says, and no other amount."""
     (sql, *more), (part, *_) = choice.granted() or ("",), (*choice.parts, None)
-    if part is None or more or part.clause not in ("where", "having"):
+    if part is None or more or part.clause not in _CONDITIONS or not _is_named(asked, sql, brief):
         return False
-    condition = sql.partition(" ")[2]
+    return _amounts(asked, sql, brief) <= facts_of(sql).amounts and has_snippet(
+        brief.earlier_gold, sql.partition(" ")[2]
+    )
+
+
+def _is_named(asked: Question, sql: str, brief: Brief) -> bool:
+    """Return whether a question names a condition, by a word or by an amount."""
     own = stems_of(in_words(sql, brief).text) - GENERIC_STEMS
-    amounts = {value for value, _ in claims_of(asked.text, months="month" in own).amounts}
-    is_named = bool(amounts) or not own.isdisjoint(asked.content)
-    return is_named and amounts <= facts_of(sql).amounts and has_snippet(brief.earlier_gold, condition)
+    return not own.isdisjoint(asked.content) or not facts_of(sql).amounts.isdisjoint(
+        _amounts(asked, sql, brief)
+    )
+
+
+def _amounts(asked: Question, sql: str, brief: Brief) -> set[Value]:
+    months = "month" in stems_of(in_words(sql, brief).text)
+    return {value for value, _ in claims_of(asked.text, months=months).amounts}
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -211,15 +242,20 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited and not brief.earlier_gold:
         return ""
-    phrases = says(asked.text) & {"keeps", "drops"}
-    if len(phrases) != 1 or asked.said.found & {"choice", "enquiry"}:
+    phrases = says(asked.text) & {"keeps", "drops", "widens"}
+    if (
+        not {"keeps", "drops"} & phrases
+        or {"keeps", "drops"} <= phrases
+        or asked.said.found & {"choice", "enquiry"}
+    ):
         return ""
     if _is_kept(asked, choice, brief):
-        return "Yes" if "keeps" in phrases else "No"
-    said = set(asked.content) - GENERIC_STEMS
+        # "all retired bikes?" need not mean all bikes
+        return "Yes" if "keeps" in phrases else "" if "widens" in phrases else "No"
+    content = set(asked.content) - GENERIC_STEMS
     subjects = index_of(brief).subjects
     telling = [(one, stems_in(one.term) - GENERIC_STEMS) for one in brief.inherited]
-    named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= said]
+    named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= content]
     holds = {has_snippet(brief.gold, one.snippet) for one in named}
     if len(holds) != 1:
         return ""

@@ -9,8 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
-from birdenv.users.sql_in_words import Node, parse_fragment, split_words
-from birdenv.users.sql_in_words._words import kind_of, node_class
+from birdenv.users.sql_in_words import Node, kind_of, node_class, parse_fragment, split_words
 from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._word_forms import clean, stem, words
 

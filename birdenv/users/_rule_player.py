@@ -18,6 +18,7 @@ from birdenv.users._conversation import ORDINALS, Conversation, still_holds
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
+from birdenv.users.understanding._question import Question
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
@@ -138,24 +139,26 @@ class RulePlayer:
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
         if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
             choice = conversation.told[-1]
-        choice = bound_of(part.asked or take_apart(part.text), choice, brief)
+        asked = part.asked or take_apart(part.text)
+        choice = bound_of(asked, choice, brief)
         again = conversation.was_told(choice)
         conversation.remember(choice)
         if self._temperament.name == "vague" and choice.call == "labelled" and not again:
             term = " ".join(choice.items[0].term.split())
             text = f"By '{term}' I mean the usual thing. Do you need it exactly?"
             return Answer(text, "labelled", choice.target)
-        text = self._words(choice, part, again, brief)
-        return Answer(text, choice.call, choice.target, choice.granted())
+        full = conversation.with_all_kept(asked, choice)
+        text = self._words(choice, full, asked, again, brief)
+        return Answer(text, choice.call, choice.target, full.granted())
 
-    def _words(self, choice: Choice, part: Part, again: bool, brief: Brief) -> str:
-        name, text = self._temperament.name, decode(choice, brief)
+    def _words(self, choice: Choice, full: Choice, asked: Question, again: bool, brief: Brief) -> str:
+        """Return the answer to a question about `choice`, which tells all of `full`."""
+        name, text = self._temperament.name, decode(full, brief)
         if name == "mistaken" and not again and len(choice.items) == 1:
             wrong = misremembered(choice.items[0].snippet)
             if wrong is not None:
                 item = replace(choice.items[0], snippet=wrong)
                 return f"{decode(replace(choice, items=(item,)), brief)} {UNSURE}"
-        asked = part.asked or take_apart(part.text)
         said = still_holds(asked, choice, brief) or agreed(asked, choice, brief)
         if said and name == "literal":
             return f"{said}."
@@ -163,7 +166,7 @@ class RulePlayer:
             return f"I have looked it up. {text}"
         if said:
             return f"{said}. {text}"
-        return said_again(choice, brief) if again else text
+        return said_again(full, brief) if again else text
 
 
 _CONFIRM = re.compile(

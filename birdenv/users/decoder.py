@@ -7,15 +7,24 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief
+from birdenv.users._facts import body_of, facts_of
 from birdenv.users.segments import is_key, segments
-from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, parse_fragment, quoted
+from birdenv.users.sql_in_words import (
+    PRESENT,
+    Paraphrase,
+    fragment_dialect,
+    in_words,
+    kind_of,
+    node_class,
+    parse_fragment,
+    quoted,
+)
 from birdenv.users.sql_in_words._phrases import phrases
-from birdenv.users.sql_in_words._words import kind_of
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -64,8 +73,7 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 def _about_others(choice: Choice, brief: Brief) -> Iterator[str]:
     """Yield sentences about the rows that an answer leaves out, and about those that it does not change."""
-    if number := _number_wanted(choice, brief):
-        yield f"Of these, only number {number} counts."
+    yield from _about_numbers(choice, brief)
     if not _leaves_others(brief):
         return
     if told := {part.id for part in choice.parts if part.clause == "assign"}:
@@ -75,21 +83,39 @@ def _about_others(choice: Choice, brief: Brief) -> Iterator[str]:
         yield _OTHERS
 
 
-def _number_wanted(choice: Choice, brief: Brief) -> str:
-    """Return the only running number that a condition of the gold SQL asks for, unless it is annotated."""
-    if not any(map(_NUMBERS.search, choice.granted())):
-        return ""
-    names = set(filter(None, _NUMBERS.findall(" ".join(brief.gold))))
-    conditions = (_NUMBER.fullmatch(part.sql) for part in segments(brief.gold) if part.clause == "where")
-    wanted = {found[2] for found in conditions if found and found[1] in names}
-    annotated = any(
-        found[1] in names for item in brief.ambiguities for found in _NUMBER.finditer(item.snippet)
-    )
-    return wanted.pop() if len(names) == len(wanted) == 1 and not annotated else ""
+def _about_numbers(choice: Choice, brief: Brief) -> Iterator[str]:
+    """Yield what the running numbers and ranks in an answer are, or which running number counts.
+
+    Nothing is said that an annotated point settles.
+    """
+    numbers, is_output = _numbers(brief.gold), any(part.clause == "output" for part in choice.parts)
+    columns = frozenset[str]().union(*(facts_of(sql).columns for sql in choice.granted() if not is_output))
+    annotated = " ".join(item.snippet.upper() for item in brief.ambiguities)
+    for name in sorted(columns & numbers.keys()) if " OVER" not in annotated else ():
+        alias, sql = numbers[name]
+        yield f"Here {in_words(alias, brief).text} is {in_words(sql, brief).text}."
+    if not any("ROW_NUMBER" in sql.upper() for sql in choice.granted()):
+        return
+    names = {name for name, (_, sql) in numbers.items() if sql.upper().startswith("ROW_NUMBER")}
+    bodies = [body_of(parse_fragment(part.sql)) for part in segments(brief.gold) if part.clause == "where"]
+    equal = [body for body in bodies if kind_of(body) == "EQ" and body.this.name.lower() in names]
+    wanted = {body.expression.name for body in equal}
+    if len(names) == len(wanted) == 1 and not re.search(rf"\b{min(names)} =", annotated, re.I):
+        yield f"Of these, only number {wanted.pop()} counts."
 
 
-_NUMBERS = re.compile(r"(?i)\bROW_NUMBER\(\)\s*OVER\s*\([^()]*\)(?:\s*(?:AS\s+)?(\w+))?")
-_NUMBER = re.compile(r"(?i)(?:WHERE )?(?:\w+\.)?(\w+) = (\d+)")
+@lru_cache(maxsize=256)
+def _numbers(gold: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+    """Return the aliases and the SQL of the running numbers and ranks in gold SQL, by alias in lower case."""
+    queries = filter(None, map(parse_fragment, gold))
+    windows = [one for query in queries for one in query.find_all(node_class("Window")) if one.parent.alias]
+    ranks = [one for one in windows if one.this.name.upper() in _RANKS]
+    aliases = [one.parent.alias for one in ranks]
+    written = (one.sql(dialect=fragment_dialect()) for one in ranks)
+    return {alias.lower(): (alias, sql) for alias, sql in zip(aliases, written, strict=True)}
+
+
+_RANKS = frozenset("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK NTILE".split())
 
 
 def _leaves_others(brief: Brief) -> bool:

@@ -189,9 +189,11 @@ class _Cutter:
             self.add(f"{name}.trigger", "trigger", match[0])
         self._filters(name, node)
         if isinstance(node, exp.Insert) and isinstance(inner, exp.Select):
-            pairs = zip(columns, inner.expressions, strict=False)
+            pairs = list(zip(columns, inner.expressions, strict=False))
             made = (f"{self.sql(to)} = {self.sql(what)}" for to, what in pairs if what.name != to.name)
             self.listed(name, "assign", made)
+            if copied := [self.sql(to) for to, what in pairs if what.name == to.name]:
+                self.add(f"{name}.copied", "copied", ", ".join(copied))
         if isinstance(inner, exp.Query):
             self.statement(inner)
         elif isinstance(inner, exp.Values):

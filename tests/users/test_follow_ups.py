@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from birdenv_baselines.user_questions._questions import load_briefs as load_demo_briefs
@@ -20,6 +21,7 @@ from birdenv.users._claims import says
 from birdenv.users._conversation import Conversation
 from birdenv.users._facts import values_beside
 from birdenv.users._proposal import agreed
+from birdenv.users._rule_player import RulePlayer
 from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.understanding import Choice, take_apart, understand
 from birdenv.users.understanding._word_forms import GENERIC_STEMS
@@ -384,3 +386,31 @@ def test_conditions_of_two_statements_are_not_told_as_if_both_held() -> None:
     brief = Brief("", (), (gold,), request="Now the kinds.", earlier_gold=(gold.replace("kind", "bike_id"),))
     (part,) = Conversation(brief).understand("Do the conditions of the first request still apply?")
     assert part.choice is not None and len(part.choice.granted()) < 2
+
+
+def follow_up(task: str, question: str) -> str:
+    """The user's answer to a first question about a follow-up."""
+    player = RulePlayer([DEMO[f"{task}+follow-up"]])
+    return player.move(SimpleNamespace(phase=1, heard=[], message=question)).data
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "told", "untold"),
+    [
+        ("coop_3", "Keep the same: stock below the reorder level, not discontinued, and at least 8?", 3, ""),
+        ("library_7", "Do you still want only fines for damage or loss issued in 2022 and 2023?", 2, ""),
+        ("coop_6", "Is it still only perishable products?", 1, "cancelled"),
+        ("coop_6", "Should refunded orders still be counted?", 1, "perishable"),
+    ],
+)
+def test_conditions_that_a_follow_up_keeps_are_told_if_the_question_names_them(
+    task: str, question: str, told: int, untold: str
+) -> None:
+    answer = follow_up(task, question)
+    assert answer.count("only cases where") == told
+    assert not untold or untold not in answer
+
+
+def test_all_that_meet_a_kept_condition_are_not_all_there_are() -> None:
+    assert not follow_up("bikeshare_M_1", "Should I count all the bikes that are retired?").startswith("No")
+    assert follow_up("bikeshare_M_1", "Should I count the bikes that are retired?").startswith("Yes")

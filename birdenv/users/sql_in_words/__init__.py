@@ -12,12 +12,14 @@ from birdenv.users.sql_in_words._parse import (
     LexicalUnit,
     Node,
     fragment_dialect,
+    kind_of,
+    node_class,
     parse_fragment,
     part_of,
     split_words,
     tokenize,
 )
-from birdenv.users.sql_in_words._phrases import PRESENT, quoted
+from birdenv.users.sql_in_words._phrases import PRESENT, enumerate_words, quoted
 from birdenv.users.sql_in_words._tables import singular
 
 __all__ = [
@@ -26,8 +28,11 @@ __all__ = [
     "Names",
     "Node",
     "Paraphrase",
+    "enumerate_words",
     "fragment_dialect",
     "in_words",
+    "kind_of",
+    "node_class",
     "parse_fragment",
     "part_of",
     "quoted",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.users.sql_in_words._functions import filled
-from birdenv.users.sql_in_words._parse import FRAME, Node, part_of
+from birdenv.users.sql_in_words._parse import FRAME, Node, kind_of, node_class, part_of
 from birdenv.users.sql_in_words._phrases import (
     ATOM,
     CHAIN,
@@ -16,7 +16,7 @@ from birdenv.users.sql_in_words._phrases import (
     enumerate_words,
 )
 from birdenv.users.sql_in_words._tables import plural
-from birdenv.users.sql_in_words._words import Speaker, call_name, kind_of, listed, node_class, says
+from birdenv.users.sql_in_words._words import Speaker, call_name, listed, says
 
 _WHOLE_NUMBERS = ("INT", "SERIAL")
 

@@ -6,15 +6,13 @@ Aliases are never named, tables only if the request mentions them, and CTEs only
 from __future__ import annotations
 
 from birdenv.users.sql_in_words import _calls  # noqa: F401 - it adds to the table
-from birdenv.users.sql_in_words._parse import FRAME, Node, part_of, split_words
+from birdenv.users.sql_in_words._parse import FRAME, Node, kind_of, node_class, part_of, split_words
 from birdenv.users.sql_in_words._phrases import CHAIN, LOOSE, PREFIX, Phrase, bare, enumerate_words, phrases
 from birdenv.users.sql_in_words._words import (
     Speaker,
     is_negated,
     key_words,
-    kind_of,
     listed,
-    node_class,
     says,
 )
 

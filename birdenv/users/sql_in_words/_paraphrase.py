@@ -17,10 +17,18 @@ from typing import Literal, TypeAlias
 from birdenv.users._brief import NO_NOTES, Brief, BriefNotes
 from birdenv.users.sql_in_words import _clauses  # noqa: F401 - it adds to the table of words
 from birdenv.users.sql_in_words._names import Names
-from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, parse_fragment, tokenize
+from birdenv.users.sql_in_words._parse import (
+    FRAME,
+    LexicalUnit,
+    Node,
+    kind_of,
+    node_class,
+    parse_fragment,
+    tokenize,
+)
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, phrases, quoted
 from birdenv.users.sql_in_words._tables import sources_of
-from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
+from birdenv.users.sql_in_words._words import Speaker
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
 """The form of a sentence: "I mean ..", "I mean that ..", "and also ..", "I want it ..", or "please .."."""

@@ -71,6 +71,18 @@ def split_words(name: str) -> str:
     return " ".join(part.lower() for part in _WORD_PARTS.findall(spaced))
 
 
+def kind_of(node: Node) -> str:
+    """Return the name of a node's class."""
+    return type(node).__name__
+
+
+def node_class(name: str) -> Node:
+    """Return a sqlglot node class by its name. sqlglot is imported on first use."""
+    from sqlglot import exp
+
+    return getattr(exp, name)
+
+
 def part_of(node: Node, name: str) -> Node:
     """Return a node's WITH or FROM, which sqlglot calls `with_` and `from_` since version 28."""
     return node.args.get(name, node.args.get(f"{name}_"))

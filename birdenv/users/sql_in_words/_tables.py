@@ -8,23 +8,10 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from birdenv.users.identifiers import is_identifier
-from birdenv.users.sql_in_words._parse import split_words
+from birdenv.users.sql_in_words._parse import Node, node_class, parse_fragment, part_of, split_words
 
 _SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)[\"`]?(?:\s+(?:AS\s+)?(\w+))?")
 _EQUAL_IDS = re.compile(r"\b(\w+)\.(\w+)_id\s*=\s*\w+\.(\w+)_id\b")
-_BY_ID = re.compile(
-    r"(?i)SELECT (?:(?! OVER |\(SELECT ).){1,2000}? FROM \w+ (?:AS )?\w+ (?:INNER )?JOIN \w+ (?:AS )?\w+"
-    r" ON \w+\.(\w+)_id = \w+\.\1_id (?:WHERE (?:(?!\(SELECT ).){1,2000}? )?GROUP BY \w+\.\1_id\b"
-)
-"""A query of two tables that are joined and grouped by the id of one of them."""
-
-_OF_GROUPS = re.compile(
-    r"(?i)SELECT [^;]{1,2000}? FROM \w+ (?:AS )?\w+ JOIN \(SELECT (?:(?!\(SELECT ).){1,2000}?"
-    r" GROUP BY ([^();]{1,300})\)"
-    r" (?:AS )?(\w+) ON \2\.(\w+)_id = \w+\.\3_id GROUP BY "
-)
-"""A query of a table and of groups that are joined by an id: the groups, their alias, and what has the id."""
-
 _UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
 _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
 
@@ -78,7 +65,7 @@ def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
     """
     wanted = " ".join(snippet.split()).strip(" ;")
     found = {statement: _SOURCE.findall(statement) for statement in (" ".join(sql.split()) for sql in gold)}
-    only = (_counted(statement, wanted, tables) for statement, tables in found.items() if wanted in statement)
+    only = (_counted(statement, tables) for statement, tables in found.items() if wanted in statement)
     every = {name.lower(): pair[0] for pairs in found.values() for pair in pairs for name in pair if name}
     pairs = {pair for statement in found for pair in _EQUAL_IDS.findall(statement)}
     roles = [(alias, role) for alias, role, column in sorted(pairs) if role.endswith(f"_{column}")]
@@ -87,14 +74,32 @@ def sources_of(snippet: str, gold: Sequence[str]) -> Sources:
     return Sources(next(only, ""), every if several else {}, role if len(role) == len(roles) else {})
 
 
-def _counted(statement: str, wanted: str, tables: Sequence[tuple[str, str]]) -> str:
-    """Return the table whose rows COUNT(*) counts in a snippet of a statement; empty if it is not clear."""
-    if len(tables) == 2 and (match := _BY_ID.match(statement)):
-        tables = [pair for pair in tables if singular(pair[0].lower()) != match[1].lower()]
-    elif (match := _OF_GROUPS.match(statement)) and statement.find(wanted, match.end()) > 0:
-        grouped = {one for one in re.findall(r"(\w+)_id\b", match[1].lower()) if one != match[3].lower()}
-        tables = [pair for pair in tables if {singular(pair[0].lower())} == grouped]
-    return tables[0][0] if len(tables) == 1 else ""
+def _counted(statement: str, tables: Sequence[tuple[str, str]]) -> str:
+    """Return the table whose rows COUNT(*) counts in a statement; empty if it is not clear.
+
+    Where two sources are joined and grouped by the id of one of them, the rows of the other are counted. If
+    the other is a subquery with groups, each of its rows stands for the id by which it is grouped.
+    """
+    query = parse_fragment(statement) if len(tables) > 1 else None
+    if query is None:
+        return tables[0][0] if len(tables) == 1 else ""
+    joins = query.args.get("joins") or []
+    sources = [part.this for part in (part_of(query, "from"), *joins) if part is not None]
+    if len(sources) != 2 or joins[0].side or query.find(node_class("Window")) is not None:
+        return ""
+    key = next(iter(_ids_of_groups(query)), "")
+    joined = {(pair.this.name, pair.expression.name) for pair in query.find_all(node_class("EQ"))}
+    ids = {one for source in sources for one in _ids_of_groups(source.this) or [_id_of(source.name)]} - {key}
+    return next((name for name, _ in tables if {_id_of(name)} == ids and (key, key) in joined), "")
+
+
+def _ids_of_groups(query: Node) -> list[str]:
+    group = query.args.get("group")
+    return [one.name for one in group.expressions if one.name.endswith("_id")] if group else []
+
+
+def _id_of(table: str) -> str:
+    return f"{singular(table.lower())}_id"
 
 
 NO_SOURCES: Final = sources_of("", ())

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from birdenv.users.sql_in_words._functions import filled, kind_of_text
 from birdenv.users.sql_in_words._names import GENERAL_WORDS, Names
-from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, split_words
+from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, kind_of, node_class, split_words
 from birdenv.users.sql_in_words._phrases import (
     AMOUNTS,
     ARITHMETIC,
@@ -55,11 +55,6 @@ def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
         return sayer
 
     return enter
-
-
-def kind_of(node: Node) -> str:
-    """Return the name of a node's class."""
-    return type(node).__name__
 
 
 class Speaker:
@@ -115,13 +110,6 @@ class Speaker:
         text = self.text(query)
         self.nested -= 1
         return text
-
-
-def node_class(name: str) -> Node:
-    """Return a sqlglot node class by its name. sqlglot is imported on first use."""
-    from sqlglot import exp
-
-    return getattr(exp, name)
 
 
 @says("Literal")

@@ -57,7 +57,7 @@ class Choice:
 SURE = 0.9
 """A choice that is more probable than this is kept, even if other evidence speaks against it."""
 
-_DOUBT = 0.1
+_DOUBT = 0.05
 """If a question mentions something that a user does not reveal, the minimum probability of being about no
 candidate at which it is refused."""
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import LexicalUnit, in_words, split_words, tokenize
+from birdenv.users.sql_in_words import LexicalUnit, enumerate_words, in_words, split_words, tokenize
 
 _ADDED = re.compile(r"(?is)\bADD (?:COLUMN )?[\"`]?(?P<name>\w+)[\"`]? (?P<type>\w+)(?P<rest>.*)")
 _DEFAULT = re.compile(r"(?i)\bDEFAULT\s+(\(.*?\)|'[^']*'|[-\w.]+)")
@@ -21,7 +21,7 @@ _TIMED = re.compile(
 
 
 def changes(parts: Sequence[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
-    """Yield the parts that delete rows, add a column or create a trigger, with the answer about each change.
+    """Yield the parts that delete rows, copy or add columns or create a trigger, with the answer about each.
 
     If an annotated snippet already contains such a statement, its parts are left out.
     """
@@ -30,9 +30,15 @@ def changes(parts: Sequence[Segment], brief: Brief) -> Iterator[tuple[tuple[Segm
     if deletes and "DELETE" not in annotated:
         yield deletes, _deleted([split_words(part.sql.rpartition(" ")[2]) for part in deletes])
     for part in parts:
-        if part.clause == "alter" and "ALTER" not in annotated and (told := _added(part.sql)):
-            yield (part,), told
-        if part.clause == "trigger" and "TRIGGER" not in annotated and (told := _set_off(part.sql, brief)):
+        told = ""
+        if part.clause == "alter" and "ALTER" not in annotated:
+            told = _added(part.sql)
+        elif part.clause == "trigger" and "TRIGGER" not in annotated:
+            told = _set_off(part.sql, brief)
+        elif part.clause == "copied":
+            names = [name for name in part.sql.split(", ") if name.upper() not in re.split(r"\W+", annotated)]
+            part, told = replace(part, sql=", ".join(names)), _copied(names, brief)
+        if told:
             yield (part,), told
 
 
@@ -51,6 +57,11 @@ def _added(sql: str) -> str:
     return f"Add a column called {match['name']} of type {match['type'].lower()}{needed}, {given}."
 
 
+def _copied(names: list[str], brief: Brief) -> str:
+    said = enumerate_words(in_words(name, brief).text for name in names)
+    return f"Keep {said} the same as in the original." if names else ""
+
+
 def _set_off(sql: str, brief: Brief) -> str:
     match = _TIMED.search(sql)
     if match is None:
@@ -62,7 +73,7 @@ def _set_off(sql: str, brief: Brief) -> str:
 
 
 _ANSWERABLE = frozenset(
-    """order limit group distinct output where having join set assign values create select columns
+    """order limit group distinct output where having join assign values create select columns
     column key""".split()
 )
 _LEADS = frozenset({"WHERE", "HAVING", "AND", "OR", "ON", "WHEN", "THEN", "ELSE"})
@@ -85,9 +96,14 @@ def telling_parts(
             continue
         tokens, replaced = _bare(tokenize(part.sql)), list[str]()
         for item, core in snippets:
-            if part.clause != "output" or len(core) > 1:
-                before, tokens = tokens, _replaced(tokens, core, item.term)
-                replaced += [item.term] * (tokens is not before)
+            masked = (
+                _replaced(tokens, core, item.term) if part.clause != "output" or len(core) > 1 else tokens
+            )
+            # the term of a non-critical point, such as "null", is no word for an amount
+            is_noun = item.kind != "non_critical" or _says_nothing(masked, points)
+            if masked is not tokens and is_noun:
+                tokens = masked
+                replaced.append(item.term)
         if replaced and part.clause != "output" and _says_nothing(tokens, points):
             continue
         if part.clause in ("where", "having", "key") and has_snippet(
@@ -114,7 +130,8 @@ def _telling(parts: list[Segment]) -> list[Segment]:
     """Return `parts` without plain columns, inner outputs and repetitions; a range becomes one part."""
     kept: dict[str, Segment] = {}
     seen: set[str] = set()
-    output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
+    shown = [part.id for part in parts if part.clause == "output" and not part.is_inner]
+    output = min(shown, key=block_of, default="")
     inserts = any(part.clause == "columns" for part in parts)  # what is inserted is shown nowhere
     for part in parts:
         tokens = tokenize(part.sql)

@@ -57,8 +57,7 @@ class Index:
         restricting: the indices of the candidates that restrict which rows count.
         follows: True if the task is a follow-up.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
-        slips: the long words of the request and of the terms, each keyed by itself and by its forms with one
-            letter left out.
+        long_words: the long words of the request and of the terms.
     """
 
     candidates: tuple[Candidate, ...]
@@ -78,12 +77,7 @@ class Index:
     restricting: tuple[int, ...]
     follows: bool
     subjects: frozenset[str]
-    slips: Mapping[str, str]
-
-
-def shortened(word: str) -> list[str]:
-    """Return a word with each letter in turn left out, except the first."""
-    return [word[:at] + word[at + 1 :] for at in range(1, len(word))]
+    long_words: tuple[str, ...]
 
 
 _LONG = 6
@@ -161,8 +155,7 @@ def index_of(brief: Brief) -> Index:
         follows=bool(brief.inherited or brief.earlier_gold),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
         subjects=subject_stems(brief),
-        slips={slip: word for word in long_words for slip in shortened(word)}
-        | {word: word for word in long_words},
+        long_words=tuple(dict.fromkeys(long_words)),
     )
 
 

@@ -65,7 +65,8 @@ def kept(parts: Sequence[Segment]) -> tuple[tuple[Segment, ...], str]:
     Both results are empty for statements that change data, and where a condition decides instead: one that
     asks for rows without a match, or one on the optional side of an outer join.
     """
-    outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
+    shown = (part for part in parts if part.clause == "output" and not part.is_inner)
+    outer = min((block_of(part.id) for part in shown), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
     if not sources or any(part.clause in _CHANGES or _LACKS.search(part.sql) for part in parts):

@@ -140,7 +140,7 @@ PHRASES: Final[Mapping[str, str]] = read_phrases(__package__ or "", "kinds_asked
 KINDS: tuple[str, ...] = tuple(PHRASES)
 """All kinds of thing that a question can ask for, in the order of the weights."""
 
-PLAIN_KINDS = frozenset(KINDS) - frozenset("meaning threshold formula category period extreme count".split())
+PLAIN_KINDS = frozenset(KINDS) - {"threshold", "period", "extreme"}
 """Kinds that can be asked for without naming anything."""
 
 _PHRASES = read_phrases(__package__ or "", "scope.txt")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from birdenv.users.understanding._candidate import FIELDS
-from birdenv.users.understanding._index import Calls, Index, shortened
+from birdenv.users.understanding._index import Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
@@ -92,37 +93,28 @@ def take_apart(question: str) -> Question:
 
 
 def respelt(index: Index, question: Question) -> Question:
-    """Return a question in which unknown words are replaced by words of the task that differ in one letter.
+    """Return a question in which unknown words are replaced by nearly the same long words of the task.
 
-    Two adjacent letters in the wrong order count as one, too: "what counts as late retruns?". Only long words
-    are replaced, by words with the same first letter. A rare correct word may be taken for an error.
+    An example is "what counts as late retruns?". A rare correct word may be taken for an error.
     """
     found: dict[str, str] = {}
     if not _is_readable(index, question):
         return question
     for word, one in zip(question.words, question.stems, strict=False):
-        is_known = (
-            word in STOP_WORDS or one in _LEXICON or one in index.meant or index.slips.get(word) == word
-        )
+        is_known = word in STOP_WORDS or one in _LEXICON or one in index.meant or word in index.long_words
         if len(word) > 4 and not is_known:
-            meant = (index.slips.get(slip, "") for slip in (word, *shortened(word)))
-            found |= next(({word: right} for right in meant if right and _is_slip(word, right)), {})
+            near = [w for w in index.long_words if w[0] == word[0] and abs(len(w) - len(word)) < 2]
+            found.update((word, right) for right in get_close_matches(word, near, 1, _NEARLY_THE_SAME))
     if not found:
         return question
     text = _WORD.sub(lambda match: found.get(match[0], match[0]), question.text)
     return replace(take_apart(text), asked=question.asked)
 
 
-def _is_slip(word: str, right: str) -> bool:
-    """Return whether two words, which are equal without a letter each, differ in one place."""
-    if len(word) != len(right):
-        return True
-    at = [place for place, pair in enumerate(zip(word, right, strict=True)) if len(set(pair)) > 1]
-    return len(at) == 1 or (at[-1] - at[0] == 1 and sorted(word) == sorted(right))
-
+_NEARLY_THE_SAME = 0.84
+"""The minimum share of letters that two words have in common: all but one of seven."""
 
 _WORD = re.compile(r"[^\W_]+")
-
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
 """Asks how something is computed, so these words do not refer to names such as "working stations"."""

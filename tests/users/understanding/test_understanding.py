@@ -565,6 +565,50 @@ def test_the_number_of_a_row_that_counts_is_told() -> None:
     assert "counts" not in decode(choice_of(index_of(brief).candidates[0]), brief)
 
 
+def test_a_rank_in_an_answer_is_explained_unless_a_point_settles_it() -> None:
+    term = Ambiguity("best months", "WHERE place <= 3", "critical")
+    gold = "SELECT * FROM (SELECT m, {} AS place FROM sales) x WHERE place <= 3"
+    rank = "RANK() OVER (ORDER BY total DESC)"
+    brief = Brief("", (term,), (gold.format(rank),))
+    said = "Here the place is the rank (sorted by total in descending order)."
+    assert said in decode(choice_of(index_of(brief).candidates[0]), brief)
+    for other in (
+        Brief("", (term, Ambiguity("best", rank, "critical")), brief.gold),
+        Brief("", (term,), (gold.format("AVG(total) OVER (ORDER BY m)"),)),
+        Brief("", (term,), (gold.format("total"),)),
+        Brief("", (term,), ("SELECT RANK() OVER (ORDER BY a) FROM t WHERE",)),
+    ):
+        assert "Here" not in decode(choice_of(index_of(other).candidates[0]), other)
+
+
+def test_columns_that_are_copied_stay_the_same_unless_a_point_settles_them() -> None:
+    gold = "INSERT INTO copies (id, title, price) SELECT c.id + 1, c.title, c.price FROM copies c"
+    price = Ambiguity("usual price", "c.price FROM copies c", "critical")
+    assert of_clause(Brief("", (), (gold,)), "copied") == [
+        "Keep the title and the price the same as in the original."
+    ]
+    assert of_clause(Brief("", (price,), (gold,)), "copied") == [
+        "Keep the title the same as in the original."
+    ]
+    for other in (gold.replace("title,", "price,", 1), "INSERT INTO copies (id) VALUES (1)"):
+        assert "title" not in " ".join(of_clause(Brief("", (), (other,)), "copied"))
+
+
+def test_the_columns_shown_are_those_of_the_result_and_not_of_a_step() -> None:
+    step = "WITH x AS (SELECT donor, blood FROM matches)"
+    gold = f"{step} SELECT 'same' AS kind, COUNT(*) AS n FROM x UNION ALL SELECT 'other', COUNT(*) FROM x"
+    [told] = of_clause(Brief("", (), (gold,)), "output")
+    assert told == "Show only the kind and the number of cases, nothing else."
+
+
+def test_the_term_of_a_non_critical_point_is_no_word_for_an_amount() -> None:
+    point = Ambiguity("null", "COALESCE(x.score, 0)", "non_critical", "null_ambiguity")
+    gold = "SELECT x.id FROM x WHERE COALESCE(x.score, 0) > 1 AND x.open = 1"
+    answers = of_clause(Brief("", (point,), (gold,)), "where")
+    assert any("score, or 0 if it has no value" in one for one in answers)
+    assert not any("the null" in one for one in answers)
+
+
 def test_no_restriction_is_not_said_of_rows_without_a_match() -> None:
     for task, question in (
         ("library_3", "Members without fines: in or out?"),
