@@ -119,7 +119,7 @@ class Conversation:
 
         A question that is surely about something else, or about something that users never tell, does not.
         """
-        if "first request" not in says(asked.text):
+        if not self.brief.earlier_gold or "first request" not in says(asked.text):
             return None
         if choice is NEVER or is_out_of_scope(asked.said) or (choice.tells and choice.share >= SURE):
             return None
@@ -143,12 +143,21 @@ class Conversation:
         "The same conditions as before, i.e. open and roomy, and at least 8 docks?" is about all three.
         """
         told = choice.parts
-        if says(asked.text).isdisjoint(("first request", "keeps")) or not told:
+        if not self.brief.earlier_gold or not told:
+            return choice
+        if says(asked.text).isdisjoint(("first request", "keeps")):
             return choice
         if not {part.clause for part in told} <= _CONDITIONS:
             return choice
         block = block_of(told[0].id)
-        also = [p for p in self._kept() if block_of(p.id) == block and _is_named(asked, p.sql, self.brief)]
+        kept = [part for part in self._kept() if block_of(part.id) == block]
+        named = [*told, *(part for part in kept if _says_word_of(asked, part.sql, self.brief))]
+        known = frozenset[Value]().union(*(facts_of(part.sql).amounts for part in named))
+        also = [
+            p
+            for p in kept
+            if p in named or facts_of(p.sql).amounts & _amounts(asked, p.sql, self.brief) - known
+        ]
         return replace(choice, parts=tuple(dict.fromkeys([*also, *told])))
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
@@ -223,10 +232,12 @@ def _is_kept(asked: Question, choice: Choice, brief: Brief) -> bool:
 
 def _is_named(asked: Question, sql: str, brief: Brief) -> bool:
     """Return whether a question names a condition, by a word or by an amount."""
-    own = stems_of(in_words(sql, brief).text) - GENERIC_STEMS
-    return not own.isdisjoint(asked.content) or not facts_of(sql).amounts.isdisjoint(
-        _amounts(asked, sql, brief)
-    )
+    amounts = facts_of(sql).amounts & _amounts(asked, sql, brief)
+    return bool(amounts) or _says_word_of(asked, sql, brief)
+
+
+def _says_word_of(asked: Question, sql: str, brief: Brief) -> bool:
+    return not (stems_of(in_words(sql, brief).text) - GENERIC_STEMS).isdisjoint(asked.content)
 
 
 def _amounts(asked: Question, sql: str, brief: Brief) -> set[Value]:

@@ -7,6 +7,7 @@ always gets the same answer.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -26,6 +27,7 @@ from birdenv.users.sql_in_words import (
 )
 from birdenv.users.sql_in_words._phrases import phrases
 from birdenv.users.understanding import Choice, understand
+from birdenv.users.understanding._gold_parts import has_snippet
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
 """The answer to every question that is unanswerable."""
@@ -90,29 +92,36 @@ def _about_numbers(choice: Choice, brief: Brief) -> Iterator[str]:
     """
     numbers, is_output = _numbers(brief.gold), any(part.clause == "output" for part in choice.parts)
     columns = frozenset[str]().union(*(facts_of(sql).columns for sql in choice.granted() if not is_output))
-    annotated = " ".join(item.snippet.upper() for item in brief.ambiguities)
-    for name in sorted(columns & numbers.keys()) if " OVER" not in annotated else ():
+    snippets = [item.snippet for item in brief.ambiguities]
+    for name in sorted((columns & numbers.keys()) - set(map(str.lower, brief.identifiers))):
         alias, sql = numbers[name]
-        yield f"Here {in_words(alias, brief).text} is {in_words(sql, brief).text}."
+        if not any(has_snippet([sql], one) or re.search(r"(?i)\bOVER\b", one) for one in snippets):
+            yield f"Here {in_words(alias, brief).text} is {in_words(sql, brief).text}."
     if not any("ROW_NUMBER" in sql.upper() for sql in choice.granted()):
         return
     names = {name for name, (_, sql) in numbers.items() if sql.upper().startswith("ROW_NUMBER")}
     bodies = [body_of(parse_fragment(part.sql)) for part in segments(brief.gold) if part.clause == "where"]
     equal = [body for body in bodies if kind_of(body) == "EQ" and body.this.name.lower() in names]
     wanted = {body.expression.name for body in equal}
-    if len(names) == len(wanted) == 1 and not re.search(rf"\b{min(names)} =", annotated, re.I):
+    annotated = frozenset[str]().union(*(facts_of(one.snippet).columns for one in brief.ambiguities))
+    if len(names) == len(wanted) == 1 and min(wanted).isdigit() and annotated.isdisjoint(names):
         yield f"Of these, only number {wanted.pop()} counts."
 
 
 @lru_cache(maxsize=256)
 def _numbers(gold: Sequence[str]) -> Mapping[str, tuple[str, str]]:
-    """Return the aliases and the SQL of the running numbers and ranks in gold SQL, by alias in lower case."""
+    """Return the aliases and the SQL of the running numbers and ranks in gold SQL, by alias in lower case.
+
+    Aliases that occur twice are left out, and windows that are defined elsewhere.
+    """
     queries = filter(None, map(parse_fragment, gold))
     windows = [one for query in queries for one in query.find_all(node_class("Window")) if one.parent.alias]
-    ranks = [one for one in windows if one.this.name.upper() in _RANKS]
-    aliases = [one.parent.alias for one in ranks]
-    written = (one.sql(dialect=fragment_dialect()) for one in ranks)
-    return {alias.lower(): (alias, sql) for alias, sql in zip(aliases, written, strict=True)}
+    times = Counter(one.parent.alias.lower() for one in windows)
+    return {
+        one.parent.alias.lower(): (f'"{one.parent.alias}"', one.sql(dialect=fragment_dialect()))
+        for one in windows
+        if one.this.name.upper() in _RANKS and one.args.get("order") and times[one.parent.alias.lower()] == 1
+    }
 
 
 _RANKS = frozenset("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK NTILE".split())

@@ -190,10 +190,12 @@ class _Cutter:
         self._filters(name, node)
         if isinstance(node, exp.Insert) and isinstance(inner, exp.Select):
             pairs = list(zip(columns, inner.expressions, strict=False))
-            made = (f"{self.sql(to)} = {self.sql(what)}" for to, what in pairs if what.name != to.name)
+            copied = [to for to, what in pairs if isinstance(what, exp.Column) and what.name == to.name]
+            made = (f"{self.sql(to)} = {self.sql(what)}" for to, what in pairs if to not in copied)
             self.listed(name, "assign", made)
-            if copied := [self.sql(to) for to, what in pairs if what.name == to.name]:
-                self.add(f"{name}.copied", "copied", ", ".join(copied))
+            source, steps = part_of(inner, "from"), part_of(node, "with") or part_of(inner, "with")
+            if copied and source is not None and isinstance(source.this, exp.Table) and not steps:
+                self.add(f"{name}.copied", "copied", ", ".join(map(self.sql, copied)))
         if isinstance(inner, exp.Query):
             self.statement(inner)
         elif isinstance(inner, exp.Values):

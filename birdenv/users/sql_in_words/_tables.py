@@ -85,16 +85,18 @@ def _counted(statement: str, tables: Sequence[tuple[str, str]]) -> str:
         return tables[0][0] if len(tables) == 1 else ""
     joins = query.args.get("joins") or []
     sources = [part.this for part in (part_of(query, "from"), *joins) if part is not None]
-    if len(sources) != 2 or joins[0].side or query.find(node_class("Window")) is not None:
+    counts_elsewhere = any(star.parent_select is not query for star in query.find_all(node_class("Star")))
+    if len(sources) != 2 or joins[0].side or counts_elsewhere or query.find(node_class("Window")) is not None:
         return ""
     key = next(iter(_ids_of_groups(query)), "")
     joined = {(pair.this.name, pair.expression.name) for pair in query.find_all(node_class("EQ"))}
     ids = {one for source in sources for one in _ids_of_groups(source.this) or [_id_of(source.name)]} - {key}
-    return next((name for name, _ in tables if {_id_of(name)} == ids and (key, key) in joined), "")
+    is_joined = bool(key) and (key, key) in joined
+    return next((name for name, _ in tables if is_joined and {_id_of(name)} == ids), "")
 
 
-def _ids_of_groups(query: Node) -> list[str]:
-    group = query.args.get("group")
+def _ids_of_groups(query: Node | None) -> list[str]:
+    group = query.args.get("group") if query is not None else None
     return [one.name for one in group.expressions if one.name.endswith("_id")] if group else []
 
 

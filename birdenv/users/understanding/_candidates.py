@@ -235,7 +235,8 @@ def _shaped(parts: tuple[Segment, ...], brief: Brief) -> Iterator[Candidate]:
         yield _answered("group", whole, TOGETHER, "group", {"sql": tables_joined(whole)})
     for told, answer in changes(parts, brief):
         said = stems_in(" ".join(part.sql for part in told))
-        yield _answered(told[0].clause, told, answer, "change", {"sql": stems_in(answer), "notes": said})
+        own = said if told[0].clause == "copied" else stems_in(answer)
+        yield _answered(told[0].clause, told, answer, "change", {"sql": own, "notes": said})
 
 
 def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:

@@ -36,7 +36,11 @@ def changes(parts: Sequence[Segment], brief: Brief) -> Iterator[tuple[tuple[Segm
         elif part.clause == "trigger" and "TRIGGER" not in annotated:
             told = _set_off(part.sql, brief)
         elif part.clause == "copied":
-            names = [name for name in part.sql.split(", ") if name.upper() not in re.split(r"\W+", annotated)]
+            names = [
+                one
+                for one in part.sql.split(", ")
+                if one.strip('"`').upper() not in re.split(r"\W+", annotated)
+            ]
             part, told = replace(part, sql=", ".join(names)), _copied(names, brief)
         if told:
             yield (part,), told

@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from birdenv.users._brief import Brief
@@ -57,7 +59,7 @@ class Index:
         restricting: the indices of the candidates that restrict which rows count.
         follows: True if the task is a follow-up.
         subjects: the stems of the words for what the request lists (see `subject_stems`).
-        long_words: the long words of the request and of the terms.
+        long_words: the long words of the request and of the terms, by first letter.
     """
 
     candidates: tuple[Candidate, ...]
@@ -77,7 +79,7 @@ class Index:
     restricting: tuple[int, ...]
     follows: bool
     subjects: frozenset[str]
-    long_words: tuple[str, ...]
+    long_words: Mapping[str, tuple[str, ...]]
 
 
 _LONG = 6
@@ -155,7 +157,7 @@ def index_of(brief: Brief) -> Index:
         follows=bool(brief.inherited or brief.earlier_gold),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate in found)),
         subjects=subject_stems(brief),
-        long_words=tuple(dict.fromkeys(long_words)),
+        long_words={letter: tuple(same) for letter, same in groupby(sorted(set(long_words)), itemgetter(0))},
     )
 
 

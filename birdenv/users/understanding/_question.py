@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 
 from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import Calls, Index
@@ -101,14 +102,20 @@ def respelt(index: Index, question: Question) -> Question:
     if not _is_readable(index, question):
         return question
     for word, one in zip(question.words, question.stems, strict=False):
-        is_known = word in STOP_WORDS or one in _LEXICON or one in index.meant or word in index.long_words
-        if len(word) > 4 and not is_known:
-            near = [w for w in index.long_words if w[0] == word[0] and abs(len(w) - len(word)) < 2]
-            found.update((word, right) for right in get_close_matches(word, near, 1, _NEARLY_THE_SAME))
+        is_known = word in STOP_WORDS or one in _LEXICON or one in index.meant
+        if len(word) > 4 and not is_known and (right := _alike(word, index.long_words.get(word[0], ()))):
+            found[word] = right
     if not found:
         return question
     text = _WORD.sub(lambda match: found.get(match[0], match[0]), question.text)
     return replace(take_apart(text), asked=question.asked)
+
+
+@lru_cache(maxsize=4096)
+def _alike(word: str, others: tuple[str, ...]) -> str:
+    """Return one of the words that is nearly the same as a word, or an empty string."""
+    near = [other for other in others if abs(len(other) - len(word)) < 2]
+    return "" if word in near else "".join(get_close_matches(word, near, 1, _NEARLY_THE_SAME))
 
 
 _NEARLY_THE_SAME = 0.84

@@ -555,6 +555,7 @@ def test_the_number_of_a_row_that_counts_is_told() -> None:
         (gold.replace("WHERE", "WHERE NOT"), ""),
         (gold.rpartition(" WHERE")[0].replace("*,", "CASE WHEN rn = 1 THEN 'a' END,", 1), ""),
         (gold.rpartition(" WHERE")[0], ""),
+        (gold.replace("rn = 1", "rn = (SELECT MAX(k) FROM ks)"), ""),
     ):
         (first, *_) = index_of(Brief("", (term,), (sql,))).candidates
         answer = decode(choice_of(first), Brief("", (term,), (sql,)))
@@ -574,6 +575,8 @@ def test_a_rank_in_an_answer_is_explained_unless_a_point_settles_it() -> None:
     assert said in decode(choice_of(index_of(brief).candidates[0]), brief)
     for other in (
         Brief("", (term, Ambiguity("best", rank, "critical")), brief.gold),
+        Brief("", (term, Ambiguity("best", "ORDER BY total DESC", "critical")), brief.gold),
+        Brief("", (term,), (f"{gold.format(rank)} UNION {gold.format(rank)}",)),
         Brief("", (term,), (gold.format("AVG(total) OVER (ORDER BY m)"),)),
         Brief("", (term,), (gold.format("total"),)),
         Brief("", (term,), ("SELECT RANK() OVER (ORDER BY a) FROM t WHERE",)),
@@ -590,7 +593,12 @@ def test_columns_that_are_copied_stay_the_same_unless_a_point_settles_them() -> 
     assert of_clause(Brief("", (price,), (gold,)), "copied") == [
         "Keep the title the same as in the original."
     ]
-    for other in (gold.replace("title,", "price,", 1), "INSERT INTO copies (id) VALUES (1)"):
+    for other in (
+        gold.replace("title,", "price,", 1),
+        gold.replace("c.title", "UPPER(c.title) AS title"),
+        f"WITH c AS (SELECT MAX(title) AS title FROM copies) {gold.replace('copies c', 'c')}",
+        "INSERT INTO copies (id) VALUES (1)",
+    ):
         assert "title" not in " ".join(of_clause(Brief("", (), (other,)), "copied"))
 
 
