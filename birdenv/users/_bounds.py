@@ -89,6 +89,8 @@ def of_bound(values: Sequence[Value], sign: str, facts: Facts) -> str:
             return ""  # one condition of several
         signs = {one for one, end in ends if end in values}
         return "Yes" if not sign or sign in signs else "No" if signs else ""
+    if not bounds.isdisjoint(values):
+        return ""  # "is the 3 replacing the 4?"
     pairs = ((one, value) for one in facts.ranges for value in values if _are_comparable(one, value))
     if not sign and any(_includes(*pair) for pair in pairs):
         return ""  # 45 is not the bound, but it is in

@@ -209,7 +209,7 @@ class _Listing:
         figures = len([one for one in _FIGURES.findall(self.text) if stem(one) not in own]) + len(self.rest)
         if "all columns" in self.said or sum(named) > 1:
             if all(named) or named.count(False) == figures:
-                return "" if all(named) and self.rest else "Yes"
+                return "" if all(named) and figures else "Yes"
             return "No" if "all columns" in self.said and not figures else ""
         whole = any(item.stems <= self.about for item in self.items)
         told = content_stems(self.part).difference(own, *self.rows)
@@ -280,7 +280,7 @@ _MORE = re.compile(
 _FURTHER = re.compile(r"\b(?:any further|further split|even finer|additional split)\b")
 _FIGURES = re.compile(
     r"\b(?:figures?|numbers?|counts?|shares?|rates?|percentages?|tally|values?|sums?|totals?|scores?"
-    r"|averages?|means?|index|amounts?|names?|ratios?|nothing)\b"
+    r"|averages?|means?|index|amounts?|names?|ratios?|nothing)\b(?! of\b)"
 )
 _FRAMING = (
     CLAUSE_STEMS

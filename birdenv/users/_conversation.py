@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says
 from birdenv.users._facts import Value, facts_of, stems_of
-from birdenv.users._proposal import agreed
+from birdenv.users._proposal import agreed, connected
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
     Choice,
     Part,
-    named_points,
     take_apart,
     understand,
     understand_parts,
@@ -47,8 +46,7 @@ class Conversation:
         brief: what the user knows.
         told: the choices for all answered questions, oldest first.
         asked: the questions in the most recent message that contained several.
-        waiting: the questions that were not yet answered, and the points that a question mentioned but the
-            answer did not explain.
+        waiting: the questions that were not yet answered.
     """
 
     brief: Brief
@@ -67,8 +65,6 @@ class Conversation:
             parts = [self._in_the_light_of_before(one) for one in parts[:most]] + parts[most:]
             if len(parts) > 1:
                 self.asked = parts
-            elif (asked := parts[0].asked) and len(named := named_points(self.brief, asked)) > 1:
-                self.asked = self.waiting = [Part(one.target, one) for one in named]
         answered, waiting = parts[:most], parts[most:] or self.waiting
         if not waiting:
             return parts
@@ -169,8 +165,11 @@ class Conversation:
         if is_out_of_scope(asked.said):
             return choice
         is_sure = choice.tells and choice.share >= SURE
-        if (one := self._named_by_place(asked.text)) and (not is_sure or _ONE_OF_TWO.search(asked.text)):
+        named = self._named_by_place(asked.text)
+        if one := self._connected(asked, named):
             return one
+        if named and (not is_sure or "latter" in asked.text or "former" in asked.text):
+            return named
         shows = any(part.clause == "output" for part in choice.parts)
         is_open = bool(choice.answer) and not choice.parts
         is_named = asks_for_output(asked.said) or " '" in asked.text
@@ -186,6 +185,14 @@ class Conversation:
             return choice
         return self.told[-1] if not rest or refers else choice
 
+    def _connected(self, asked: Question, named: Choice | None) -> Choice | None:
+        """Return the last condition that was told, or the named one, if a question asks what connects it."""
+        conditions = (
+            one for one in reversed(self.told) if any(facts_of(sql).decide_something for sql in one.granted())
+        )
+        one = named or next(conditions, None)
+        return one if one and connected(asked, one) else None
+
     def _named_by_place(self, text: str) -> Choice | None:
         """Return the point of "your first answer" or "the latter", if several points were told."""
         found, told = _ANSWER.search(text), list({one.target: one for one in self.told}.values())
@@ -200,11 +207,10 @@ class Conversation:
 
 
 _ANSWER = re.compile(
-    rf"\b(?:your|the) (?P<place>(?:{'|'.join(ORDINALS)}|last)(?= (?:\w+ )?(?:answer|reply|point)\b)"
+    rf"\b(?:your|the) (?P<place>(?:{'|'.join(ORDINALS)}|last)"
+    r"(?= (?:\w+ )?(?:answer|reply|point)\b| of (?:them|these|those)\b(?! \w))"
     r"|(?:former|latter)\b(?! half\b))"
 )
-
-_ONE_OF_TWO = re.compile(r"\b(?:your|the) (?:former|latter)\b(?! half\b)")
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
@@ -253,16 +259,13 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     """
     if not brief.inherited and not brief.earlier_gold:
         return ""
-    phrases = says(asked.text) & {"keeps", "drops", "widens"}
-    if (
-        not {"keeps", "drops"} & phrases
-        or {"keeps", "drops"} <= phrases
-        or asked.said.found & {"choice", "enquiry"}
-    ):
+    phrases = says(asked.text)
+    if len(phrases & {"keeps", "drops"}) != 1 or asked.said.found & {"choice", "enquiry"}:
         return ""
     if _is_kept(asked, choice, brief):
-        # "all retired bikes?" need not mean all bikes
-        return "Yes" if "keeps" in phrases else "" if "widens" in phrases else "No"
+        if "keeps" in phrases:
+            return "Yes"
+        return "" if "widens" in phrases else "No"  # "all retired bikes?" need not mean all bikes
     content = set(asked.content) - GENERIC_STEMS
     subjects = index_of(brief).subjects
     telling = [(one, stems_in(one.term) - GENERIC_STEMS) for one in brief.inherited]

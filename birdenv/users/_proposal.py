@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
-from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
+from birdenv.users._claims import LIST_STEMS, PART_STEMS, UNIT_STEMS, asks_what_connects, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
 from birdenv.users._focus import enquires, proposed
@@ -24,7 +24,7 @@ from birdenv.users.understanding import Choice
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import DROPPED, KEPT, SAID
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_stems, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, content_stems, stem, stem_list, words
 
 
 def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
@@ -33,6 +33,8 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question. Other answers that no SQL gives are judged by `of_rows`.
     """
+    if joined := connected(asked, choice):
+        return joined
     topic, asked = proposed(asked)
     _, colon, rest = asked.text.rpartition(": ")
     if colon and enquires(rest):
@@ -47,6 +49,22 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
         is_enquiry = "enquiry" in said and "choice" not in said
         return "" if is_enquiry else _judged(asked, choice, brief, topic, proposes=False)
     return _judged(asked, choice, brief, topic, proposes=True)
+
+
+def connected(asked: Question, choice: Choice) -> str:
+    """Answer whether all conditions of a point must hold; empty if a question does not ask only for this."""
+    joined = {facts_of(sql).joined_by for sql in choice.granted()}
+    if (
+        len(joined) != 1
+        or not asks_what_connects(asked.words)
+        or says(asked.text) & {"out", "hidden", "turned"}
+    ):
+        return ""
+    others = set(asked.content) - GENERIC_STEMS - PART_STEMS - LIST_STEMS
+    return "" if others else _CONNECTED.get(joined.pop(), "")
+
+
+_CONNECTED = {"And": "All of them must hold at once", "Or": "One of them is enough"}
 
 
 def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, proposes: bool) -> str:
@@ -66,6 +84,7 @@ def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, propos
     for judge in (
         proposal.of_rows,
         proposal.of_clause,
+        proposal.of_digits,
         proposal.of_missing,
         proposal.of_duplicates,
         proposal.of_reversal,
@@ -143,6 +162,17 @@ class _Proposal:
         found = of_clause(self.asked.text, said, self.choice, self.brief)
         is_reversed = said & {"out", "not out"} or _DENIED.search(self.asked.text)
         return "" if found and is_reversed and "repeated" not in said else found
+
+    def of_digits(self) -> str | None:
+        """Judge a plain proposal to how many decimals a figure is rounded."""
+        claims, digits = self.claims, self.facts.digits
+        is_about_digits = digits is not None and not claims.units.isdisjoint(_DIGITS)
+        if not (self.proposes and is_about_digits and len(claims.amounts) == 1):
+            return None
+        is_plain = self.rest <= PART_STEMS | self.own | self.term | _OF_ROUNDING
+        if not is_plain or claims.sign or claims.said & {"turned", "out", "choice"}:
+            return ""
+        return yes_or_no(claims.amounts[0][0] == digits)
 
     def of_missing(self) -> str | None:
         """Judge whether entries without a value are in or out.
@@ -276,6 +306,13 @@ _HANDLING = frozenset(map(stem, "altogether completely leave out keep enter show
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}
+_DIGITS = frozenset(map(stem, ("decimal", "digit")))
+_OF_ROUNDING = _DIGITS | stem_list("confirming")
+_OF_ROUNDING |= set(
+    map(stem, "after mean number okay percent percentage place point rate round score share".split())
+)
+"""Words in a question about decimals that name no other figure."""
+
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 

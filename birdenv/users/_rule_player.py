@@ -137,8 +137,6 @@ class RulePlayer:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
-        if choice.call in ("unclear", "unanswerable") and conversation.told and _CONFIRM.search(part.text):
-            choice = conversation.told[-1]
         asked = part.asked or take_apart(part.text)
         choice = bound_of(asked, choice, brief)
         again = conversation.was_told(choice)
@@ -168,11 +166,6 @@ class RulePlayer:
             return f"{said}. {text}"
         return said_again(full, brief) if again else text
 
-
-_CONFIRM = re.compile(
-    r"(?i)\b(?:confirm|(?:are|is) (?:you|that|this|it) (?:sure|certain|right|correct)|you sure)\b"
-)
-"""Asks to confirm the last answer."""
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")
 

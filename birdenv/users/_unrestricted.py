@@ -20,8 +20,9 @@ def offers_a_choice(text: str) -> bool:
 
     "Are closed or seasonal stations left out?" offers none.
     """
-    before, offers, _ = text.rpartition(" or ")
-    return bool(offers) and not says(before).isdisjoint(_DECIDES)
+    before, offers, after = text.rpartition(" or ")
+    asks_twice = after.startswith(("should ", "shall ", "do ", "would "))
+    return bool(offers) and (asks_twice or not says(before).isdisjoint(_DECIDES))
 
 
 def of_rows(said: Set[str], answer: str) -> str:

@@ -35,14 +35,6 @@ def test_a_remark_that_wonders_about_a_point_is_a_question() -> None:
     assert "0.5" in second and "16:00" not in second
 
 
-def test_the_second_of_two_named_points_is_told_when_it_is_asked_for() -> None:
-    both = "Can 'late in the day' mean the evening, as for 'premium trips'?"
-    first, second = talk("bikeshare_4", both, "and the other one?")
-    assert ("16:00" in first) != ("0.5" in first)
-    assert ("16:00" in second) != ("0.5" in second)
-    assert ("16:00" in first) != ("16:00" in second)
-
-
 def test_two_questions_in_one_are_both_answered() -> None:
     (text,) = talk("bikeshare_4", "When does late begin, and what is a premium trip?")
     assert "16:00" in text

@@ -17,7 +17,7 @@ and `_ranking`, a linear model that scores everything that the question may be a
 """
 
 from birdenv.users.understanding._choice import Choice
-from birdenv.users.understanding._parts import ANSWERED, Part, named_points, understand, understand_parts
+from birdenv.users.understanding._parts import ANSWERED, Part, understand, understand_parts
 from birdenv.users.understanding._question import take_apart
 
-__all__ = ["ANSWERED", "Choice", "Part", "named_points", "take_apart", "understand", "understand_parts"]
+__all__ = ["ANSWERED", "Choice", "Part", "take_apart", "understand", "understand_parts"]

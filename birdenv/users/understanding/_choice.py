@@ -127,7 +127,10 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     shares = probabilities(index, asked, found, weights)
     refuse, ask = shares[-2:]
     kinds = asked.kinds | asked.said.kinds
-    may_be = [number for number, one in enumerate(index.candidates) if _may_be_told(one, kinds)]
+    # "should discontinued products be on the list?" asks for no columns
+    no_columns = asked.kinds & PLAIN_KINDS == {"filter"}
+    columns = {i for i, one in enumerate(index.candidates) if no_columns and one.clause == "output"}
+    may_be = [i for i, one in enumerate(index.candidates) if _may_be_told(one, kinds) and i not in columns]
     best = max(may_be, key=shares.__getitem__, default=-1)
     told = shares[best] if best >= 0 else 0.0
     if doubtful and refuse + ask >= _DOUBT:
@@ -135,9 +138,10 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     may_refuse = doubtful or refuse >= _SURELY_REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
     rest = 1.0 if may_refuse or is_open else 1 - refuse
+    rest = max(rest - sum(shares[i] for i in sorted(columns)), _LEAST_REST)
     costs = [(round(1 - told / rest, 6), 0), (round(_ASKED_BACK * (1 - ask / rest), 6), 1)]
     if may_refuse:
-        costs.append((round(1 - refuse, 6), 2))
+        costs.append((round(1 - refuse / rest, 6), 2))
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
@@ -155,6 +159,9 @@ def _may_be_told(candidate: Candidate, kinds: frozenset[str]) -> bool:
     fits_any = is_fixed or (candidate.group == "open" and candidate.clause != "filter")
     return not fits_any or candidate.clause in kinds
 
+
+_LEAST_REST = 0.01
+"""The minimum probability of all replies that are considered."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 

@@ -102,19 +102,14 @@ def _named(brief: Brief, part: Part) -> list[Part]:
     choice, asked = part.choice, part.asked
     if choice is None or asked is None or not choice.tells or " and " not in part.text:
         return [part]
-    named = named_points(brief, asked)
-    terms = (re.escape(clean(choice.target)) for choice in named)
-    listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
-    is_list = len(named) > 1 and re.search(listed, asked.text)
-    return [Part(one.target, one) for one in named] if is_list else [part]
-
-
-def named_points(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the choices for the points that a question names, in the order in which it names them."""
     spaced, index = asked.spaced, index_of(brief)
     found = [
         (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)
         for n in called(index.names, asked)
         if index.candidates[n].items
     ]
-    return [choice_of(index.candidates[number]) for _, number in sorted(found)]
+    named = [choice_of(index.candidates[number]) for _, number in sorted(found)]
+    terms = (re.escape(clean(choice.target)) for choice in named)
+    listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
+    is_list = len(named) > 1 and re.search(listed, asked.text)
+    return [Part(one.target, one) for one in named] if is_list else [part]

@@ -17,7 +17,7 @@ from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._left_open import TOGETHER
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, asks_for_output
-from birdenv.users.understanding._question import Overlap, Question, called, overlap
+from birdenv.users.understanding._question import Overlap, Question, called, overlap, unused_categories
 from birdenv.users.understanding._weights import Features, Reply, Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, stem
 
@@ -61,10 +61,13 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
     of_value = called(index.values, question)
+    is_free = not found.named and bool(unused_categories(index, question))
+    free = {number for number, one in enumerate(index.candidates) if is_free and _is_free(one)}
+    of_value |= free
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    confirmed = of_value if goes_on else set[int]()
+    confirmed = of_value if goes_on or (index.follows and question.guesses) else free
     vectors: dict[int, Features] = {}
-    for number in _plausible(index, question, found, confirmed):
+    for number in _plausible(index, question, found, confirmed, free):
         candidate = index.candidates[number]
         vector, family = {f"group:{candidate.group}": 1.0}, _FAMILY.get(candidate.group, "point")
         if candidate.group != "open":
@@ -104,16 +107,23 @@ _GOES_ON = re.compile(
 """Asks whether something from the first request still holds in a follow-up."""
 
 
+def _is_free(candidate: Candidate) -> bool:
+    return candidate.group == "open" and candidate.clause == "filter"
+
+
 def _kept(candidate: Candidate) -> str:
     if candidate.clause in ("where", "having") and candidate.group == "part":
         return "condition"
-    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
+    return "no_restriction" if _is_free(candidate) else "other"
 
 
-def _plausible(index: Index, question: Question, found: Overlap, confirmed: Collection[int]) -> Iterator[int]:
+def _plausible(
+    index: Index, question: Question, found: Overlap, confirmed: Collection[int], free: Collection[int]
+) -> Iterator[int]:
     """Yield the indices of the candidates that a question may be about.
 
-    The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions.
+    The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions. Nothing speaks
+    against the `free` one.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     lacks = set(map(stem, _LACKING.findall(question.text))) - {"such"}
@@ -126,7 +136,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
     kinds = question.kinds & PLAIN_KINDS
     for number, candidate in enumerate(index.candidates):
         is_open = candidate.group == "open"
-        is_free = is_open and candidate.clause == "filter"
+        is_free = _is_free(candidate)
         is_near = found.names or number in found.known or (is_open and (may_limit or not is_free))
         if (
             (
@@ -138,7 +148,7 @@ def _plausible(index: Index, question: Question, found: Overlap, confirmed: Coll
             and not (candidate.clause == "join" and _lacks_others(candidate, lacks, lacking))
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and (is_of_match or asks_for_output(question.said)))
-            and not (is_free and not _is_unrestricted(index, question, found))
+            and not (is_free and number not in free and not _is_unrestricted(index, question, found))
         ):
             yield number
 
@@ -160,14 +170,17 @@ def _is_unrestricted(index: Index, question: Question, found: Overlap) -> bool:
     """
     if not index.restricting or any(index.candidates[i].clause == "filter" for i in found.named):
         return True
-    if not question.kinds.isdisjoint(("extent", "period")):
+    telling = set(question.content) - GENERIC_STEMS - index.subjects
+    conditions = (index.candidates[i].stems["sql"] for i in index.restricting)
+    names_one = not index.follows and not all(map(telling.isdisjoint, conditions))
+    if not (names_one or question.kinds.isdisjoint(("extent", "period"))):
         # that a date is empty limits no period
         limits = (index.candidates[i].kinds for i in index.restricting)
         return not any("period" in kinds and kinds & {"threshold", "category"} for kinds in limits)
     if (
         not index.follows
         and "proposal" in question.said.found
-        and index.unused.isdisjoint(set(question.content) - GENERIC_STEMS - index.subjects - {"left", "out"})
+        and index.unused.isdisjoint(telling - {"left", "out"})
     ):
         return False  # "are closed stations left out?"
     weights = {number: sum(shares) for number, shares in found.by_field.items()}
