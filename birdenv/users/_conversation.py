@@ -90,7 +90,7 @@ class Conversation:
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
-        if not content_stems(_PLACE.sub(" ", text)) <= GENERIC_STEMS | LIST_STEMS:
+        if not content_stems(_PLACE.sub(" ", text)) <= GENERIC_STEMS | LIST_STEMS | {"not"}:
             return []
         places = list(dict.fromkeys(_places(text, len(self.asked))))
         parts = [self.asked[place] for place in places if place < len(self.asked)]

@@ -313,6 +313,32 @@ def test_a_proposal_of_decimals_is_judged_by_the_rounding_of_the_result(
     assert agreed(take_apart(question), told(Ambiguity("rounded", sql, "non_critical")), brief) == said
 
 
+def test_a_question_that_waits_may_be_asked_for_by_saying_that_it_was_not_answered() -> None:
+    listed = "1. What is badly wanted? 2. How many rows? 3. How is the urgency score computed?"
+    reminder = "You have not answered my third question yet. Could you please do so now?"
+    assert "reorder level" in last("coop_M_2", listed, reminder)
+
+
+def test_that_the_kept_conditions_have_a_not_is_no_reason_for_a_no() -> None:
+    question = (
+        "Are those the products of the first request: organic, not discontinued, a margin rate below 0.3?"
+    )
+    assert not follow_up("coop_2", question).startswith("No")
+    assert follow_up("coop_4", "is exactly 1 in?").startswith("Yes")
+
+
+def test_a_figure_beside_all_columns_that_are_shown_gets_no_yes() -> None:
+    answer = follow_up("coop_4", "Should the ratio be shown next to the name and share_paid?")
+    assert answer.startswith("Show only the name")
+
+
+def test_a_second_question_after_or_offers_a_choice() -> None:
+    choice = (
+        "Is 'over all orders' meant literally, to include pending ones, or should only collected ones count?"
+    )
+    assert last("coop_6", choice).startswith("I have no preference")
+
+
 def test_one_of_two_numbers_is_no_bound_that_is_wrong() -> None:
     asked = take_apart("Is the new minimum of 3 replacing the old one of 4?")
     assert (
