@@ -222,7 +222,9 @@ def test_a_player_is_not_told_from_a_person_and_seems_to_type(tmp_path: Path) ->
             chat.until(lambda: '"on": false' in "".join(chat.frames))
         assert took >= 1 + len("colder") / 50  # it reads, and then it types
         told = "".join([*pages, *chat.frames]).lower()
-        assert "keeper:" not in told and "test_dialogues" not in told and "bot" not in told
+        assert "keeper:" not in told and "test_dialogues" not in told
+        # as a word: random tokens in the page have any three letters
+        assert not re.search(r"(?<![a-z0-9])(?:chat)?bots?(?![a-z0-9])", told)
 
 
 def test_the_time_limit_of_a_dialogue_sends_both_browsers_to_the_survey(tmp_path: Path) -> None:
