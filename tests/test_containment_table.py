@@ -64,6 +64,7 @@ def told(folder: Path, *options: str) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_each_case_is_told_as_it_ended(tmp_path: Path, processes: str) -> None:
     lines = told(tmp_path, "-n", processes)

@@ -56,6 +56,7 @@ def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_command_of_another_package_is_listed_and_runs(stranger: Path) -> None:
     listed = ran(stranger, "--help")
     assert "  greet           Greet somebody.\n" in listed.stdout and not listed.stderr

@@ -93,6 +93,7 @@ def test_looking_for_a_key_is_in_proportion_to_the_text(key: str, again: str) ->
     assert more < _MOST_GROWTH * less, (less, more)
 
 
+@pytest.mark.slow
 def test_the_counted_work_is_that_of_a_backtracking_matcher() -> None:
     """What was there before is found out, and counting finds the matches that Python finds."""
     for slow, text in (

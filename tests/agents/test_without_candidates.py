@@ -28,6 +28,7 @@ def test_data_without_candidates_is_told(demo: Path, bare: Path, agent: str) -> 
         run_episodes("bird", agent, limit=1, data_file=str(bare), db_dir=str(demo))
 
 
+@pytest.mark.slow
 def test_a_command_tells_it_in_one_line_without_the_place_in_the_code(demo: Path, bare: Path) -> None:
     options = ("--agent", "random", "-n", "1", "-o", bare.parent / "runs")
     command = [sys.executable, "-m", "birdenv", "bird", *map(str, (bare, demo, *options))]

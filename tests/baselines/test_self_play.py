@@ -32,6 +32,7 @@ def test_a_policy_learns_which_yes_pays() -> None:
     assert policy.chance([1.0, 0.0]) > 0.95 and policy.chance([0.0, 1.0]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_user_that_tells_what_matters_earns_more(arena: Arena) -> None:
     silent, helpful, chatty = (Pair() for _ in range(3))
     for pair in (silent, helpful, chatty):
@@ -46,6 +47,7 @@ def test_a_user_that_tells_what_matters_earns_more(arena: Arena) -> None:
     assert matrix[0, 0] == matrix[1, 0] == pytest.approx(rewards[0])
 
 
+@pytest.mark.slow
 def test_the_same_seed_learns_the_same(arena: Arena) -> None:
     pairs = [Pair(), Pair(), Pair()]
     curves = [train(arena, pair, 12, seed=seed) for pair, seed in zip(pairs, (1, 1, 2), strict=True)]

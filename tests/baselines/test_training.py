@@ -70,6 +70,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
+@pytest.mark.slow
 def test_before_any_question_nothing_tells_which_meaning_is_played(few_families: Path) -> None:
     split = Split(few_families, "coop")
     seen, unseen = split.train_envs(64), split.test_envs(64)

@@ -47,6 +47,7 @@ def _families(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_family_shows_one_request_and_means_all_there_is(records: list[dict[str, Any]]) -> None:
     for tasks in _families(records).values():
         assert len({(task["amb_user_query"], *task["candidates"]) for task in tasks}) == 1
@@ -178,6 +179,7 @@ def test_the_same_seed_makes_the_same_bytes(tmp_path: Path) -> None:
     assert _digest(tmp_path / "1") != _digest(tmp_path / "other")
 
 
+@pytest.mark.slow
 def test_a_description_makes_families_over_any_database(tmp_path: Path) -> None:
     place = tmp_path / "data" / "shop"
     place.mkdir(parents=True)

@@ -228,6 +228,7 @@ def test_score_has_a_line_for_each_system(birdenv: Command, demo: Path, tmp_path
     assert ran.code == 2 and "record 1: the field `published_ex`" in ran.err
 
 
+@pytest.mark.slow
 def test_merge_and_play_mini_interact(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
     data = shared_data / "mini_interact"
     merged = tmp_path / "merged.jsonl"

@@ -61,6 +61,7 @@ def test_a_interact(birdenv: Birdenv, postgres_dsn: str, tmp_path: Path) -> None
     assert [record["reward"] for record in records(tmp_path)] == [1.0, 1.0, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", EVERY_TWENTIETH)
 def test_data_verify(birdenv: Birdenv, postgres_dsn: str, demo: Path, tmp_path: Path, step: int) -> None:
     """The oracle's run proves the golds and the test cases on the engine that they are for."""

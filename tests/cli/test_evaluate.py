@@ -132,6 +132,7 @@ def test_evaluate(birdenv: Command, run_dir: Path, database: Path, engine: str) 
     assert len(canon) == len(ran_sql) == 10
 
 
+@pytest.mark.slow
 def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: Path) -> None:
     root = run_dir.parent
     incomplete = root / "run_20270101_000000"
@@ -415,6 +416,7 @@ def test_a_superuser_is_warned_of(birdenv: Command, tmp_path: Path, postgres: Po
     assert "Warning: this role is a superuser" in ran.err
 
 
+@pytest.mark.slow
 def test_published_predictions(birdenv: Command, shared_data: Path, tmp_path: Path) -> None:
     data, folder = shared_data / "mini_dev", tmp_path / "run" / "run_gpt4"
     databases = data / "dev_databases"

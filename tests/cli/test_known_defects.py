@@ -114,6 +114,7 @@ def test_a_run_is_resumed_with_its_list(birdenv: Command, tmp_path: Path, listed
     assert (ran.code, "tasks" in ran.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_comparing_says_that_one_run_left_tasks_out(birdenv: Command, tmp_path: Path, listed: Path) -> None:
     run = ["c-interact", "--agent", "oracle", "--database", "library"]
     for name, more in (("a", []), ("b", ["--leave-out", listed])):

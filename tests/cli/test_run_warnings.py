@@ -39,6 +39,7 @@ def test_moves_of_no_known_name_are_counted_with_the_names_that_exist() -> None:
     assert "never answered (submit_sql)" in str(told[1].message)
 
 
+@pytest.mark.slow
 def test_a_run_that_says_nothing_of_the_agent_does_not_exit_0(birdenv: Command, agents: str) -> None:
     for agent, said in (("broken", "3 episodes ended early"), ("silent", "never answered (submit_sql) in 3")):
         ran = birdenv("bird", "--agent", f"{agents}:{agent}", "-n", 3)

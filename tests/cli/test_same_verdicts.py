@@ -168,6 +168,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     "names",

@@ -77,6 +77,7 @@ def test_the_bytes_are_the_same_in_every_process(birdenv: Command, tmp_path: Pat
     assert all(each == made[0] for each in made) and len(made[0]) == 17
 
 
+@pytest.mark.slow
 def test_a_resumed_run_writes_what_an_undisturbed_one_writes(birdenv: Command, tmp_path: Path) -> None:
     play = ["c-interact", "--agent", "asks-first", *TASKS, "--official-files"]
     assert birdenv(*play, "-o", tmp_path / "whole").code == 0

@@ -388,6 +388,7 @@ events = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(events, max_size=8))
 def test_what_is_written_has_unique_times_and_every_move(made: list[dict[str, Any]]) -> None:
     written = exact(example(events=made))["events"]

@@ -51,6 +51,7 @@ def test_a_statement_that_is_kept_waiting_is_not_late(source: LocalSource) -> No
     assert (sink.rows, end.elapsed > LIMITS.seconds) == (3000, True)
 
 
+@pytest.mark.slow
 def test_after_four_times_the_limit_the_wall_clock_ends_it(source: LocalSource) -> None:
     with source.open("town", LIMITS) as database:
         end = database.scan(ROWS, Waiting(LIMITS.wall_seconds))
@@ -58,6 +59,7 @@ def test_after_four_times_the_limit_the_wall_clock_ends_it(source: LocalSource) 
     assert (end.kind, end.message.split(" by killing")[0]) == ("timeout", "stopped after 0.8 s of wall time")
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 def test_a_statement_that_works_is_ended_by_its_processor_time(source: LocalSource) -> None:
     with SqliteSource(source.root).open("town", LIMITS) as database:

@@ -266,6 +266,7 @@ TRAPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.contains("S46")
 @pytest.mark.parametrize("module", TRAPS)

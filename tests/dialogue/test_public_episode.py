@@ -332,6 +332,7 @@ class TestAsync:
         asyncio.run(play())
 
 
+@pytest.mark.slow
 def test_models_of_users_are_settings_of_the_arena() -> None:
     from birdenv.llm import ModelSettings
     from birdenv.testing import openai_server

@@ -245,6 +245,7 @@ def runs_file(folder: Path, chosen: RunPlan) -> bytes:
     return directory.file("runs").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_runner_with_repeats_parallel_and_resume(tmp_path: Path) -> None:
     chosen = plan(repeats=2, parallel=3)
     directory = RunDirectory.create(tmp_path / "a")

@@ -312,6 +312,7 @@ def test_an_agent_that_only_the_workers_have(two_folders: tuple[Path, Path]) -> 
     assert [record["status"] for record in found.records] == ["completed"] * 4
 
 
+@pytest.mark.slow
 def test_an_agent_that_only_the_run_has_is_refused(
     two_folders: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:

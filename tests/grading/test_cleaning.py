@@ -87,6 +87,7 @@ def test_only_the_ends_go(text: str) -> None:
     assert bool(cleaned.steps) == (cleaned.sql != text)
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     "text", [";" * 300_000, "<s>" * 100_000, "</s>" * 100_000, "`" * 300_000, "'x" * 100_000]

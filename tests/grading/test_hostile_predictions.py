@@ -175,6 +175,7 @@ def test_case(pred_sqls, sol_sqls, db_name, conn):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.contains("S51")
 @pytest.mark.parametrize(
     ("tests", "status"),

@@ -163,6 +163,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(
     assert right.metrics == {"soft_f1": 1.0}
 
 
+@pytest.mark.slow
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
     monkeypatch.setattr(_grading, "_GRACE_SECONDS", 4.0)  # the start of a worker included

@@ -22,6 +22,7 @@ def test_a_good_gold(source: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "failure"),
     [("SELECT nam FROM item", "missing"), (ENDLESS, "timeout"), ("DELETE FROM item", "denied")],

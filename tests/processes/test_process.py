@@ -170,6 +170,7 @@ def test_what_it_has_started_is_killed_with_it(process: ChildProcess, ends: Ends
     assert ends(another)
 
 
+@pytest.mark.slow
 def test_it_does_not_outlive_what_knows_of_it(ends: Ends) -> None:
     process = ChildProcess("obeying_child")
     assert ask(process, "echo", 1) == 1

@@ -75,6 +75,7 @@ def names(viewer: Viewer) -> list[str]:
     return [line["name"] for line in viewer.get("/data/runs").json]
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_folder_and_one_beside_the_other(root: Path) -> None:
     with viewing(root) as viewer:
         lines = viewer.get("/data/runs").json
@@ -111,6 +112,7 @@ def test_without_the_token_nothing_is_shown(root: Path, path: str) -> None:
         assert viewer.get("/", host="evil.example").status == 400  # DNS rebinding
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_is_read_again(root: Path) -> None:
     run = (root / "never-asks" / "latest").resolve()
     whole = records(run, "runs")
@@ -125,6 +127,7 @@ def test_a_run_that_goes_on_is_read_again(root: Path) -> None:
         assert line["done"] == 3 and line["figure"]["count"] == 3
 
 
+@pytest.mark.slow
 def test_broken_and_empty_runs_say_so(root: Path, tmp_path: Path) -> None:
     run = (root / "never-asks" / "latest").resolve()
     (run / "config.json").write_text("{")

@@ -127,6 +127,7 @@ def test_absent_databases_are_said(birdenv: Command, failed: Path, tmp_path: Pat
     assert any("The databases are missing" in note for note in overview["notes"])
 
 
+@pytest.mark.slow
 def test_runs_that_cannot_be_shown_are_refused(birdenv: Command, run: Path, tmp_path: Path) -> None:
     bird = played(birdenv, tmp_path / "b", "bird", "--agent", "never-asks", "-n", "2")
     page = tmp_path / "page.html"

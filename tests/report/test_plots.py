@@ -29,6 +29,7 @@ def texts(picture: bytes) -> str:
     return picture.decode()
 
 
+@pytest.mark.slow
 def test_runs_that_differ_in_one_number_are_a_curve_over_it(by_patience: list[Path]) -> None:
     made = compare([read_run(path) for path in by_patience], allow_different=True)
     assert curve_setting(made) == "patience"
@@ -37,6 +38,7 @@ def test_runs_that_differ_in_one_number_are_a_curve_over_it(by_patience: list[Pa
     assert curve_setting(two) is None and "thick over tasks" in texts(plot(two, "svg"))
 
 
+@pytest.mark.slow
 def test_runs_of_other_agents_are_no_curve(birdenv: Command, by_patience: list[Path], tmp_path: Path) -> None:
     other = played(
         birdenv, tmp_path / "o", "c-interact", "--agent", "never-asks", "-n", "3", "--patience", "9"
@@ -47,6 +49,7 @@ def test_runs_of_other_agents_are_no_curve(birdenv: Command, by_patience: list[P
     )
 
 
+@pytest.mark.slow
 def test_the_title_names_game_agent_data_and_day(by_patience: list[Path]) -> None:
     run = by_patience[0]
     year, month, day = run.name[4:8], run.name[8:10], run.name[10:12]

@@ -48,6 +48,7 @@ def test_the_oracle_solves_every_demo_task_with_two_submissions(demo: Path, tmp_
         assert budgets[task.public.instance_id] == (total, 6.0)
 
 
+@pytest.mark.slow
 def test_what_the_questions_cost(demo: Path, tmp_path: Path) -> None:
     directory, found = play(a_interact(demo, 12), "asks-first", tmp_path)
     for record in directory.read("runs").values():

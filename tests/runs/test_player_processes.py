@@ -32,6 +32,7 @@ def noted(file: Path) -> list[tuple[str, str]]:
     return [(process, task) for process, task in lines][1:]
 
 
+@pytest.mark.slow
 def test_twenty_slow_episodes_at_once_share_two_children(demo: Path, tmp_path: Path, notes: Path) -> None:
     directory = play(bird(demo, 20), "foreign_agents:Noting", tmp_path / "runs", parallel=20)
     made = noted(notes)
@@ -60,6 +61,7 @@ def quiet(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str
         return runs_of(c_interact(demo, 4), "foreign_agents:Neighbour:quiet", folder)
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("how", "says"),
@@ -86,6 +88,7 @@ def test_a_child_that_ends_costs_the_episode_that_ended_it(
         assert loud[place] == expected, loud[place].get("error")
 
 
+@pytest.mark.slow
 def test_a_player_that_hangs_costs_its_own_episode(demo: Path, tmp_path: Path) -> None:
     records = runs_of(c_interact(demo, 4), "foreign_agents:Neighbour:hang", tmp_path, move_timeout=1.0)
     assert [record["status"] for record in records] == ["completed", "completed", "time limit", "completed"]
@@ -119,6 +122,7 @@ def test_players_that_cannot_be_made_take_no_room(demo: Path, tmp_path: Path, no
     assert len({process for process, _ in noted(notes)}) == 1
 
 
+@pytest.mark.slow
 def test_room_for_one_makes_a_child_for_each(
     demo: Path, tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ class Pickling:
             yield pickle.loads(pickle.dumps(function(received)))
 
 
+@pytest.mark.slow
 def test_jobs_are_plain_values(demo: Path, tmp_path: Path) -> None:
     engine = Pickling()
     sent = play(c_interact(demo, 3), "asks-first", tmp_path, repeats=2, engine=engine)
@@ -365,6 +366,7 @@ def test_a_foreign_agents_module_is_imported_in_its_own_process_only(
     assert str(os.getpid()) not in importers
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.usefixtures("importable")
 @pytest.mark.parametrize(
@@ -385,6 +387,7 @@ def test_a_foreign_agent_that_cannot_be_made_is_refused_at_once(
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("importable")
 def test_what_an_agent_prints_stays_out_of_the_results(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -35,6 +35,7 @@ def played(arena: Arena, agent: str, folder: Path, parallel: int = 1) -> tuple[R
     return directory, json.loads((directory.path / "overall.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize("parallel", [2, 1, 3])
 def test_a_model_behind_http_plays_a_interact_with_every_tool(
@@ -63,6 +64,7 @@ def test_a_model_behind_http_plays_a_interact_with_every_tool(
     assert tokens[:4] == ["Prompt", "tokens", "1000.0", "5000"]
 
 
+@pytest.mark.slow
 def test_the_same_agent_plays_c_interact_from_the_command_line(
     demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +161,7 @@ def test_summary_and_compare_show_it(tmp_path: Path) -> None:
     assert "+8000" in as_text(comparison)
 
 
+@pytest.mark.slow
 def test_what_an_episode_took_is_not_in_the_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra `report`")
     made = report(read_run(write_run(tmp_path / "run", records(500), game="c-interact")))

@@ -82,6 +82,7 @@ def test_the_rule_user_tells_nothing_to_questions_that_name_nothing(bait: Bait) 
     assert found.parts_told <= found.parts / 10
 
 
+@pytest.mark.slow
 def test_what_questions_for_a_kind_of_thing_reveal_is_counted_by_itself() -> None:
     with birdenv.make_game("c-interact") as arena:
         found = fish(arena, seed=2, limit=12, baits=["kind"])

@@ -123,6 +123,7 @@ _LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", _RULES)
 def test_the_rules_take_time_in_proportion(dialect: str) -> None:
     """By counted work, on what they backtrack on."""

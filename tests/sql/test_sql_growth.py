@@ -62,6 +62,7 @@ WORK: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK.keys())
 def test_time_grows_with_the_text(work: Callable[[str], object]) -> None:
     assert slow_pieces(work, FEW, HOSTILE[::3]) == []
@@ -73,6 +74,7 @@ def test_time_grows_with_a_long_text(work: Callable[[str], object]) -> None:
     assert slow_pieces(work, MANY) == []
 
 
+@pytest.mark.slow
 def test_a_quadratic_pass_is_seen() -> None:
     quadratic = re.compile(r"/\*.*?\*/", re.DOTALL)
     assert slow_pieces(str.upper, FEW, ["/* "]) == []

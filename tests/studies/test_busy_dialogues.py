@@ -87,6 +87,7 @@ def until(wanted: Any) -> None:
     raise AssertionError("it did not happen")
 
 
+@pytest.mark.slow
 def test_one_who_closes_the_page_while_their_statement_runs_is_gone_at_once(tmp_path: Path) -> None:
     config = StudyConfig(limits={"away": 0.1})
     with served(tmp_path, TALK, config) as (study, port):

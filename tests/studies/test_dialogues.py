@@ -93,6 +93,7 @@ def test_a_person_in_the_system_seat_comes_from_consent_to_the_code(tmp_path: Pa
         }
 
 
+@pytest.mark.slow
 def test_a_person_in_the_user_seat_answers_the_system(tmp_path: Path) -> None:
     with served(tmp_path, "c-interact", against("asks-first", "user"), limit=1) as (_, port):
         person = Browser(port)
@@ -203,6 +204,7 @@ def test_one_whose_connection_was_cut_hears_what_was_said_meanwhile_once(tmp_pat
                 assert [each["data"] for each in reloaded.events] == [each["data"] for each in two.events]
 
 
+@pytest.mark.slow
 def test_a_player_is_not_told_from_a_person_and_seems_to_type(tmp_path: Path) -> None:
     config = against("test_dialogues:Keeper", "guesser")
     config = config.model_copy(update={"typing_speed": 50.0})
@@ -227,6 +229,7 @@ def test_a_player_is_not_told_from_a_person_and_seems_to_type(tmp_path: Path) ->
         assert not re.search(r"(?<![a-z0-9])(?:chat)?bots?(?![a-z0-9])", told)
 
 
+@pytest.mark.slow
 def test_the_time_limit_of_a_dialogue_sends_both_browsers_to_the_survey(tmp_path: Path) -> None:
     with served(tmp_path, "mutual-friends", StudyConfig(limits={"chat": 0.5}), limit=1) as (_, port):  # type: ignore[arg-type]
         people = [Browser(port), Browser(port)]

@@ -118,6 +118,7 @@ def _by_chance(rules: Any) -> Reply:
     return Reply(f"{next(_tick)}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", WRONG)
 def test_a_mistake_is_found_by_name(what: str) -> None:
     fault, make = WRONG[what]
@@ -143,6 +144,7 @@ def test_games_of_ours_pass(name: str) -> None:
     check_game(find_game(name))
 
 
+@pytest.mark.slow
 def test_a_game_is_played_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = (
         Path(__file__)

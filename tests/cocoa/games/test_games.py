@@ -195,6 +195,7 @@ def test_buyers_of_the_real_advertisements_have_our_discounts(shared_data: Path)
         assert len(arena.ids) == 20
 
 
+@pytest.mark.slow
 def test_outcomes_of_real_deals_are_those_of_the_file(shared_data: Path) -> None:
     examples = read_examples(shared_data / "cocoa" / "dealornodeal" / "val-60.json")
     for example in examples:

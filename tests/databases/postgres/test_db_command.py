@@ -61,6 +61,7 @@ def databases(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_load_status_and_verify(db: Command, databases: Path, tmp_path: Path) -> None:
     some = ["--database", "north", "--database", "south"]
     loaded = db("load", "--from-sqlite", databases, *some)
@@ -147,6 +148,7 @@ def test_start_and_stop(db: Command, cache: Path) -> None:
     assert db("stop", cache=cache).out == "The server was not running.\n"
 
 
+@pytest.mark.slow
 def test_another_server_is_not_started_or_stopped(db: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRDENV_DSN", start_postgres().reader)
     assert "which birdenv does not start or stop" in db("stop").err

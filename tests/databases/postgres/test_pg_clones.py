@@ -125,6 +125,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_swept(
     shop: PostgresServer, server_cache: Path, ours: Callable[[], set[str]], wait_until: Any
 ) -> None:
@@ -155,6 +156,7 @@ def test_what_a_killed_process_left_is_swept(
     wait_until(is_swept)
 
 
+@pytest.mark.slow
 def test_shared_copies_of_an_older_template_are_swept(
     shop: PostgresServer, tmp_path: Path, database_names: Any
 ) -> None:

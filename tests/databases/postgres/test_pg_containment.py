@@ -376,6 +376,7 @@ def test_p32_the_information_schema_still_works(attacked: Attacked) -> None:
     assert isinstance(attacked.run("SELECT * FROM pg_indexes, pg_class, pg_attribute LIMIT 5"), QueryResult)
 
 
+@pytest.mark.slow
 @pytest.mark.contains("P20")
 def test_p20_what_does_not_listen_is_ended(attacked: Attacked) -> None:
     if attacked.is_grading:

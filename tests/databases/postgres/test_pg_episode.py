@@ -439,6 +439,7 @@ def test_a_closed_database(source: PostgresSource) -> None:
         database.state()
 
 
+@pytest.mark.slow
 def test_a_session_that_ends_itself_costs_the_agent_what_was_not_committed(
     database: PostgresDatabase, wait_until: Callable[..., None]
 ) -> None:

@@ -27,6 +27,7 @@ def kill_server() -> None:
     os.kill(int(pid_file(Cluster().place.data)["pid"]), signal.SIGKILL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [CInteractEnv, pytest.param(BirdSqlEnv, marks=pytest.mark.kills)])
 def test_an_environment_truncates_the_episode_and_the_next_one_works(
     demo: Path, cache: Path, make: Any

@@ -144,6 +144,7 @@ def test_what_pg_dump_writes_comes_back_equal(server: PostgresServer, dump: Dump
         assert contents(server, "again", query) == contents(server, dump.db_id, query)
 
 
+@pytest.mark.slow
 def test_what_is_loaded_is_skipped_until_the_dump_changes(
     server: PostgresServer, dump: Dump, folder: Path
 ) -> None:
@@ -278,6 +279,7 @@ def test_long_names_do_not_meet(server: PostgresServer, folder: Path) -> None:
     assert {names[0], names[1]} <= set(templates(server))
 
 
+@pytest.mark.slow
 def test_a_killed_loader_leaves_nothing_that_is_found(
     server: PostgresServer, server_cache: Path, tmp_path: Path, wait_until: Callable[..., None]
 ) -> None:

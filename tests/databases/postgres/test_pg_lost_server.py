@@ -74,6 +74,7 @@ def test_an_episode_that_wrote_is_over_and_the_next_one_is_not(own: PostgresServ
         assert connection.execute(left).fetchall() == []
 
 
+@pytest.mark.slow
 def test_killed_while_a_statement_runs(own: PostgresServer) -> None:
     with PostgresSource(own) as source, source.open("shop", Limits(seconds=60)) as database:
         database.execute("CREATE TABLE t (a int)")
@@ -82,6 +83,7 @@ def test_killed_while_a_statement_runs(own: PostgresServer) -> None:
             database.execute("SELECT pg_sleep(50)")
 
 
+@pytest.mark.slow
 def test_a_session_that_answers_once_more_does_not_pass_for_a_server(own: PostgresServer) -> None:
     admin = AdminConnection(own, lambda: None)
     assert admin.attempt(admin.is_up)

@@ -151,6 +151,7 @@ def test_a_kept_server_stays_until_it_is_stopped(cache: Path, wait_until: Callab
     assert not Cluster().stop()
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_started_again_with_what_was_flushed(cache: Path) -> None:
     with find_server() as server:
         with server.connect() as connection:

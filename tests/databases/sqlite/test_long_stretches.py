@@ -125,6 +125,7 @@ def test_one_long_stretch_is_over_in_time(
     attack_with(attack("agent"), script, make(TEN_MB))
 
 
+@pytest.mark.slow
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("script", "make", "size"),

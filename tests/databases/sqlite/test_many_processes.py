@@ -118,6 +118,7 @@ def test_a_forked_child_that_lets_go_of_its_parents_episodes_does_them_no_harm(r
         database.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fork" not in CONTEXTS, reason="processes are not forked here")
 def test_a_fork_while_a_thread_waits_for_an_answer(root: Path) -> None:
     """The thread that holds the database's lock is not in the child."""

@@ -63,6 +63,7 @@ def test_every_gold_with_a_real_database_runs(mini_dev: Path) -> None:
         assert len(list(source.path(db_id).parent.glob("*.sqlite*"))) == 1
 
 
+@pytest.mark.slow
 def test_nothing_that_sqlite_prepares_is_refused(mini_dev: Path, schemas: SqliteSource) -> None:
     plain = {name: sqlite3.connect(schemas.path(name)) for name in schemas.names()}
     guarded = {name: schemas.open(name, Limits(seconds=10)) for name in schemas.names()}

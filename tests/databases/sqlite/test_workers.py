@@ -186,6 +186,7 @@ CREATE VIEW notes_config AS {ENDLESS.replace("count(*)", "i AS k, i AS v")} WHER
 """
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.contains("S46")
 @pytest.mark.parametrize("sql", [ENDLESS, "SELECT count(*) FROM notes"], ids=["query", "virtual-table"])

@@ -74,6 +74,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_without_dialogues_everything_is_the_same(make: Any, settings: dict[str, Any]) -> None:
@@ -123,6 +124,7 @@ def test_the_seed_decides_everything(make: Any) -> None:
     assert not data_equivalence(first, other)
 
 
+@pytest.mark.slow
 def test_each_question_costs_the_price_that_is_shown(make: Any) -> None:
     env = make(prices=(0.05, 0.2))
     shown = set()

@@ -98,6 +98,7 @@ def source(tmp_path: Path) -> SqliteSource:
     return shop(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_passes(source: SqliteSource) -> None:
     report = run(source, *map(case, PASSES.values()))
     assert report.status == "passed", f"{list(PASSES)[report.outcomes[-1].source - 1]}: {report.reason}"

@@ -181,6 +181,7 @@ def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSou
     assert gone.reason == "test case 1, test_case: is no longer a function after its source has run"
 
 
+@pytest.mark.slow
 def test_the_wall_clock(source: SqliteSource) -> None:
     short = SandboxLimits(seconds=1, cpu_seconds=20)
     asleep = run(source, case("import time\ntime.sleep(999)"), limits=short)
@@ -237,6 +238,7 @@ def test_the_kernel_refuses_processes_and_files_where_no_hook_does(tmp_path: Pat
     assert not target.exists() or not target.read_bytes()
 
 
+@pytest.mark.slow
 def test_what_forks_nevertheless_is_killed_with_its_group(
     source: SqliteSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +263,7 @@ except KeyboardInterrupt: loop()
 """
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_its_owner(source: SqliteSource, tmp_path: Path) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(source.root)],

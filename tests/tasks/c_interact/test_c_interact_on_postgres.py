@@ -105,6 +105,7 @@ def test_adk_leaves_the_set_up_out(folder: Path) -> None:
     assert submit(played, OWN_FUNCTION) == ["wrong_result"], "there are only two late loans without it"
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("profile", "verdict"), [("strict", "passed"), ("adk", "passed"), ("shell", "sql_error")]
@@ -120,6 +121,7 @@ def test_the_follow_up_starts_from_the_agents_own_state(folder: Path, profile: s
     assert submit(played, own, "SELECT n FROM mine") == ["passed", verdict]
 
 
+@pytest.mark.slow
 def test_the_systems_own_database_goes_on_from_what_it_wrote(folder: Path) -> None:
     played = episode(folder, FUNCTION_TASK, execute_sql=True)
     assert "\n3\n" in ask(played, "SELECT count(*) FROM loan WHERE days > 30"), "with the set-up"

@@ -231,6 +231,7 @@ def kind_of(database: SqliteDatabase) -> str:
 # --- the same answers and nothing left -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.every(4)
 @pytest.mark.disk
 def test_a_long_script_is_answered_as_on_a_private_copy(kind: str, place: Path) -> None:
