@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from birdenv.users._facts import Value
-from birdenv.users.understanding._phrases import FORMS, Phrases, any_of, read_phrases
+from birdenv.users.understanding._phrases import FORMS, Phrases, read_phrases
 from birdenv.users.understanding._word_forms import NUMBERS, stem, words
 
 _GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
@@ -24,18 +24,9 @@ LIST_STEMS = frozenset(map(stem, _GROUPS.pop("list words").split()))
 
 UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
 
-_CONNECTS = any_of(_GROUPS.pop("all or one"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
 _PHRASES = Phrases({**_GROUPS, "choice": FORMS["choice"]})
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
-
-
-def asks_what_connects(said: Sequence[str]) -> bool:
-    """Return whether a question asks if all of several conditions must hold, given its words."""
-    return not _CONDITIONS.isdisjoint(said) and _CONNECTS.search(" ".join(said)) is not None
-
-
-_CONDITIONS = frozenset("conditions criteria requirements them these those".split())
 
 
 def says(text: str) -> Set[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Brief
 from birdenv.users._claims import LIST_STEMS, PART_STEMS, claims_of, says
-from birdenv.users._facts import Value, facts_of, stems_of
-from birdenv.users._proposal import agreed, connected
+from birdenv.users._facts import facts_of, stems_of
+from birdenv.users._proposal import agreed
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
@@ -134,42 +134,28 @@ class Conversation:
         )
 
     def with_all_kept(self, asked: Question, choice: Choice) -> Choice:
-        """Return a choice with all conditions that a follow-up keeps and that a question about one names.
+        """Return a choice with all conditions that a follow-up keeps, if a question refers to them or to one.
 
-        "The same conditions as before, i.e. open and roomy, and at least 8 docks?" is about all three.
+        "The same conditions as before, i.e. open and roomy?" is about both.
         """
         told = choice.parts
-        if not self.brief.earlier_gold or not told:
+        if not self.brief.earlier_gold or not told or not {part.clause for part in told} <= _CONDITIONS:
             return choice
-        if says(asked.text).isdisjoint(("first request", "keeps")):
-            return choice
-        if not {part.clause for part in told} <= _CONDITIONS:
-            return choice
-        block = block_of(told[0].id)
+        block, phrases = block_of(told[0].id), says(asked.text)
         kept = [part for part in self._kept() if block_of(part.id) == block]
-        named = [*told, *(part for part in kept if _says_word_of(asked, part.sql, self.brief))]
-        known = frozenset[Value]().union(*(facts_of(part.sql).amounts for part in named))
-        also = [
-            p
-            for p in kept
-            if p in named or facts_of(p.sql).amounts & _amounts(asked, p.sql, self.brief) - known
-        ]
-        return replace(choice, parts=tuple(dict.fromkeys([*also, *told])))
+        refers = "keeps" in phrases and ("only" not in phrases or set(told) <= set(kept))
+        if not refers and "first request" not in phrases:
+            return choice
+        return replace(choice, parts=tuple(dict.fromkeys([*told, *kept])))
 
     def _follow_up(self, asked: Question, choice: Choice) -> Choice:
         """Return what a question after the first one is about, where its own words leave doubts.
 
-        A question that names an answer by its place is about this answer. One that refers to an answer
-        otherwise, or names nothing, such as "yes, but at least?", is about the last answer.
+        A question that refers to an answer or names nothing ("yes, but at least?") is about the last answer.
         """
         if is_out_of_scope(asked.said):
             return choice
         is_sure = choice.tells and choice.share >= SURE
-        named = self._named_by_place(asked.text)
-        if one := self._connected(asked, named):
-            return one
-        if named and (not is_sure or "latter" in asked.text or "former" in asked.text):
-            return named
         shows = any(part.clause == "output" for part in choice.parts)
         is_open = bool(choice.answer) and not choice.parts
         is_named = asks_for_output(asked.said) or " '" in asked.text
@@ -185,32 +171,6 @@ class Conversation:
             return choice
         return self.told[-1] if not rest or refers else choice
 
-    def _connected(self, asked: Question, named: Choice | None) -> Choice | None:
-        """Return the last condition that was told, or the named one, if a question asks what connects it."""
-        conditions = (
-            one for one in reversed(self.told) if any(facts_of(sql).decide_something for sql in one.granted())
-        )
-        one = named or next(conditions, None)
-        return one if one and connected(asked, one) else None
-
-    def _named_by_place(self, text: str) -> Choice | None:
-        """Return the point of "your first answer" or "the latter", if several points were told."""
-        found, told = _ANSWER.search(text), list({one.target: one for one in self.told}.values())
-        if found is None or len(told) < 2:
-            return None
-        said = found["place"]
-        if said == "last":
-            return self.told[-1]
-        if said in ("former", "latter"):
-            return told[-2] if said == "former" else told[-1]
-        return told[ORDINALS.index(said)] if ORDINALS.index(said) < len(told) else None
-
-
-_ANSWER = re.compile(
-    rf"\b(?:your|the) (?P<place>(?:{'|'.join(ORDINALS)}|last)"
-    r"(?= (?:\w+ )?(?:answer|reply|point)\b| of (?:them|these|those)\b(?! \w))"
-    r"|(?:former|latter)\b(?! half\b))"
-)
 
 _LONGEST_REFERENCE = 200
 """The maximum number of characters in a message that only refers to a list."""
@@ -229,26 +189,12 @@ def _places(text: str, size: int) -> Iterator[int]:
 def _is_kept(asked: Question, choice: Choice, brief: Brief) -> bool:
     """Return whether a question names what a condition of both requests says, and no other amount."""
     (sql, *more), (part, *_) = choice.granted() or ("",), (*choice.parts, None)
-    if part is None or more or part.clause not in _CONDITIONS or not _is_named(asked, sql, brief):
+    if part is None or more or part.clause not in _CONDITIONS:
         return False
-    return _amounts(asked, sql, brief) <= facts_of(sql).amounts and has_snippet(
-        brief.earlier_gold, sql.partition(" ")[2]
-    )
-
-
-def _is_named(asked: Question, sql: str, brief: Brief) -> bool:
-    """Return whether a question names a condition, by a word or by an amount."""
-    amounts = facts_of(sql).amounts & _amounts(asked, sql, brief)
-    return bool(amounts) or _says_word_of(asked, sql, brief)
-
-
-def _says_word_of(asked: Question, sql: str, brief: Brief) -> bool:
-    return not (stems_of(in_words(sql, brief).text) - GENERIC_STEMS).isdisjoint(asked.content)
-
-
-def _amounts(asked: Question, sql: str, brief: Brief) -> set[Value]:
-    months = "month" in stems_of(in_words(sql, brief).text)
-    return {value for value, _ in claims_of(asked.text, months=months).amounts}
+    own, amounts = stems_of(in_words(sql, brief).text), facts_of(sql).amounts
+    said = {value for value, _ in claims_of(asked.text, months="month" in own).amounts}
+    is_named = said & amounts or not (own - GENERIC_STEMS).isdisjoint(asked.content)
+    return bool(is_named) and said <= amounts and has_snippet(brief.earlier_gold, sql.partition(" ")[2])
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:

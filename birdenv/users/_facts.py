@@ -45,7 +45,6 @@ class Facts:
         beside: the stems of the names that only the other operands of a formula have, if one operand has all
             these texts.
         joins: "And" and "Or", if they are anywhere in the snippet.
-        joined_by: "And" or "Or" if the snippet is a plain chain of conditions joined by it; otherwise empty.
         digits: the number of decimals to which the snippet rounds its result; None if it does not.
         keeps_missing: whether entries without a value are kept; None if the snippet does not say it of all.
         is_turned: True if no single condition on a column restricts something: it picks a value, is negated,
@@ -63,7 +62,6 @@ class Facts:
     values: Sequence[tuple[str, bool]] = ()
     beside: frozenset[str] = frozenset()
     joins: frozenset[str] = frozenset()
-    joined_by: str = ""
     digits: Value | None = None
     keeps_missing: bool | None = None
     is_turned: bool = False
@@ -104,7 +102,6 @@ def facts_of(sql: str) -> Facts:
         values=tuple(_values(tree)),
         beside=_beside(body),
         joins=frozenset(map(kind_of, _nodes(tree, "And", "Or"))),
-        joined_by=_joined_by(tree, body),
         digits=_digits(body),
         keeps_missing=_keeps_missing(body),
         is_turned=len(bounded) > 1 or _only_computes(body) or _is_turned(tree),
@@ -153,15 +150,6 @@ def body_of(tree: Node) -> Node:
     while kind_of(tree) in ("Alias", "Paren", "Where", "Having"):
         tree = tree.this
     return tree
-
-
-def _joined_by(tree: Node, body: Node) -> str:
-    """Return "And" or "Or" if a condition, or that of a CASE with a single one, is a plain chain of it."""
-    if kind_of(body) == "Case" and len(body.args["ifs"]) == 1:
-        body = body.args["ifs"][0].this
-    kind, joins = kind_of(body), list(_nodes(tree, "And", "Or"))
-    is_plain = kind in ("And", "Or") and len(joins) == len(list(operands(body, kind))) - 1
-    return kind if is_plain else ""
 
 
 def _digits(body: Node) -> Value | None:

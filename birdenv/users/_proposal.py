@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from birdenv.users._bounds import as_in, of_bound, of_value, yes_or_no
 from birdenv.users._brief import Brief
-from birdenv.users._claims import LIST_STEMS, PART_STEMS, UNIT_STEMS, asks_what_connects, claims_of, says
+from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
 from birdenv.users._focus import enquires, proposed
@@ -33,8 +33,6 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     If the answer only repeats a sentence from the request, the result is "Yes" if this sentence contains all
     distinctive words in the question. Other answers that no SQL gives are judged by `of_rows`.
     """
-    if joined := connected(asked, choice):
-        return joined
     topic, asked = proposed(asked)
     _, colon, rest = asked.text.rpartition(": ")
     if colon and enquires(rest):
@@ -49,22 +47,6 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
         is_enquiry = "enquiry" in said and "choice" not in said
         return "" if is_enquiry else _judged(asked, choice, brief, topic, proposes=False)
     return _judged(asked, choice, brief, topic, proposes=True)
-
-
-def connected(asked: Question, choice: Choice) -> str:
-    """Answer whether all conditions of a point must hold; empty if a question does not ask only for this."""
-    joined = {facts_of(sql).joined_by for sql in choice.granted()}
-    if (
-        len(joined) != 1
-        or not asks_what_connects(asked.words)
-        or says(asked.text) & {"out", "hidden", "turned"}
-    ):
-        return ""
-    others = set(asked.content) - GENERIC_STEMS - PART_STEMS - LIST_STEMS
-    return "" if others else _CONNECTED.get(joined.pop(), "")
-
-
-_CONNECTED = {"And": "All of them must hold at once", "Or": "One of them is enough"}
 
 
 def _judged(asked: Question, choice: Choice, brief: Brief, topic: str, *, proposes: bool) -> str:

@@ -164,7 +164,7 @@ class RulePlayer:
             return f"I have looked it up. {text}"
         if said:
             return f"{said}. {text}"
-        return said_again(full, brief) if again else text
+        return said_again(full, brief) if again and full == choice else text
 
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")

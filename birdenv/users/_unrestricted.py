@@ -37,7 +37,7 @@ def of_rows(said: Set[str], answer: str) -> str:
     out = not said.isdisjoint(("out", "hidden"))
     shown = not said.isdisjoint(("in", "shown"))
     if answer in (KEPT, DROPPED):
-        is_about_them = said & {"missing", "unmatched"} and (out or shown)
+        is_about_them = said & {"missing", "unmatched"} and (out != shown or "hidden" in said)
         is_about_them = is_about_them and said.isdisjoint(("only", "not out", "reversed"))
         return yes_or_no(out == (answer == DROPPED)) if is_about_them else ""
     if answer not in (NO_RESTRICTION, ALL_ROWS) or "use" in said:

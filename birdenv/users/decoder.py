@@ -180,16 +180,9 @@ def _rounds_all(sql: str) -> bool:
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a repeated question, if possible worded differently from the first answer."""
-    readings = [_reading(brief, item.snippet, item.term) for item in choice.items]
-    readings += [_reading(brief, part.sql, clause=part.clause) for part in choice.parts]
-    told = "; ".join(dict.fromkeys(reading.text for reading in readings if reading.text))
-    if choice.answer or not told:  # an answer that is not made from SQL stays as it is
-        return decode(choice, brief)
-    said = _of_the_rest(f"To say it once more: {told}.", told)
-    if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
-        said = f"{said} {_IS_PERCENTAGE}"
-    return f"{said} {_OTHERS}" if _leaves_others(brief) and _has_condition(choice, brief) else said
+    """Return the answer to a repeated question. An answer that is not made from SQL stays as it is."""
+    text = decode(choice, brief)
+    return text if choice.answer else f"To say it once more: {text}"
 
 
 def _of_snippet(reading: Paraphrase, term: str) -> str:

@@ -20,8 +20,9 @@ from birdenv.users import ASKING_BACK, Ambiguity, Brief
 from birdenv.users._claims import says
 from birdenv.users._conversation import Conversation
 from birdenv.users._facts import values_beside
-from birdenv.users._proposal import agreed, connected
+from birdenv.users._proposal import agreed
 from birdenv.users._rule_player import RulePlayer
+from birdenv.users._unrestricted import offers_a_choice
 from birdenv.users.decoder import OUT_OF_SCOPE
 from birdenv.users.understanding import Choice, take_apart, understand
 from birdenv.users.understanding._word_forms import GENERIC_STEMS
@@ -243,56 +244,6 @@ def test_what_the_gold_does_not_decide_gets_neither_yes_nor_no(task: str, first:
     assert agreed(take_apart(question), understand(brief, first), brief) == ""
 
 
-ALL, ONE = "All of them must hold at once", "One of them is enough"
-
-
-@pytest.mark.parametrize(
-    ("sql", "question", "said"),
-    [
-        ("a > 1 AND b > 2", "Both conditions at once?", ALL),
-        ("a > 1 AND b > 2", "Do both of those conditions have to hold, or is one of them enough?", ALL),
-        ("a > 1 OR b > 2", "Must all of these criteria be met together?", ONE),
-        ("a > 1 OR b > 2 OR c = 3", "is one of them enough?", ONE),
-        ("CASE WHEN a > 1 AND b > 2 THEN 'bad' ELSE 'good' END", "Do all of them have to hold?", ALL),
-        # nothing is said of mixed conditions, of a part that is negated, or of something else
-        ("a > 1 AND (b > 2 OR c > 3)", "Must all conditions be met?", ""),
-        ("a > 1 AND NOT (b > 2 AND c > 3)", "Must all conditions be met?", ""),
-        ("NOT (a > 1 AND b > 2)", "Must both conditions hold?", ""),
-        ("a > 1 AND EXISTS (SELECT 1 FROM t WHERE c > 3 AND d > 4)", "Must both conditions hold?", ""),
-        ("a > 1", "Must both conditions hold?", ""),
-        ("a > 1 OR b > 2", "Are both columns required?", ""),
-        ("a > 1 AND b > 2", "Is any order enough?", ""),
-        ("a > 1 AND b > 2", "Is one of them enough to be left out?", ""),
-        ("a > 1 AND b > 2", "Must all conditions of the warehouse be met?", ""),
-    ],
-)
-def test_what_connects_conditions_is_told_if_it_is_plain(sql: str, question: str, said: str) -> None:
-    assert connected(take_apart(question), told(Ambiguity("term", sql, "critical"))) == said
-
-
-def test_the_conditions_meant_are_those_told_last_or_named() -> None:
-    """The load is told last, but it is no condition."""
-    points = (
-        Ambiguity("overloaded controllers", "c.stress > 100 AND c.operations > 2", "critical"),
-        Ambiguity("late upkeep", "c.due < 3 OR c.failed = 1", "critical"),
-        Ambiguity("load", "AVG(c.load + c.heat)", "critical"),
-    )
-    gold = "SELECT c.id, AVG(c.load + c.heat) FROM controllers AS c WHERE c.stress > 100 AND c.operations > 2"
-    request = "Show the load of overloaded controllers with late upkeep."
-    names = frozenset("controllers id stress operations load heat due failed".split())
-    brief = Brief(request, points, (f"{gold} AND (c.due < 3 OR c.failed = 1)",), names, request=request)
-    asked = ["What are 'overloaded controllers'?", "What is 'late upkeep'?", "How is the 'load' measured?"]
-    for question, said in (
-        ("Do all of these conditions have to hold?", ONE),
-        ("For the first of these, do all the conditions have to hold?", ALL),
-    ):
-        player = RulePlayer([brief])
-        for one in asked:
-            player.move(SimpleNamespace(phase=1, heard=[], message=one))
-        answer = player.move(SimpleNamespace(phase=1, heard=[], message=question))
-        assert answer.data.startswith(said), answer.data
-
-
 @pytest.mark.parametrize(
     ("sql", "question", "said"),
     [
@@ -333,10 +284,8 @@ def test_a_figure_beside_all_columns_that_are_shown_gets_no_yes() -> None:
 
 
 def test_a_second_question_after_or_offers_a_choice() -> None:
-    choice = (
-        "Is 'over all orders' meant literally, to include pending ones, or should only collected ones count?"
-    )
-    assert last("coop_6", choice).startswith("I have no preference")
+    assert offers_a_choice("is it meant literally, or should only collected ones count?")
+    assert not offers_a_choice("are closed or seasonal stations left out?")
 
 
 def test_one_of_two_numbers_is_no_bound_that_is_wrong() -> None:
@@ -376,31 +325,6 @@ def test_each_of_two_questions_after_an_answer_is_understood_with_it() -> None:
     answer = last("library_9", "Which books are recent?", "Is that date inclusive? And how do I round?")
     assert "Yes. 2022-01-01 itself is included." in answer
     assert "round to one decimal" in answer
-
-
-@pytest.mark.parametrize(
-    ("place", "told"),
-    [
-        ("Going back to your first answer: is the weekday important in it?", "16:00"),
-        ("Could you repeat your second answer? I need the precise figure.", "0.5"),
-        ("Is the latter meant strictly?", "0.5"),
-        ("Is midnight part of the former as well?", "16:00"),
-        ("Does your last answer apply to all of them alike?", "0.5"),
-    ],
-)
-def test_an_answer_can_be_named_by_its_place(place: str, told: str) -> None:
-    answer = last("bikeshare_4", "When is a trip late in the day?", "What is a premium trip?", place)
-    assert [one for one in ("16:00", "0.5") if one in answer] == [told]
-
-
-def test_the_place_of_an_answer_does_not_overrule_a_question_that_says_what_it_is_about() -> None:
-    questions = ("When is a trip late in the day?", "What is a premium trip?")
-    assert "16:00" not in last("bikeshare_4", *questions, "Is the first column of the result the rider id?")
-    again = last("bikeshare_4", *questions, questions[0], "Could you repeat your last answer?")
-    assert "16:00" in again  # it was told twice
-    points = ("What is a new household?", "What is a proper order?")
-    assert "earliest" in last("coop_8", *points, "If a household placed several orders, take the first one?")
-    assert last("bikeshare_4", *questions, "Please give me your first answer as SQL.") == OUT_OF_SCOPE
 
 
 def test_what_remains_is_told_only_if_a_word_of_it_is_said() -> None:
@@ -502,10 +426,9 @@ def follow_up(task: str, question: str) -> str:
         ("coop_3", "Keep the same: stock below the reorder level, not discontinued, and at least 8?", 3, ""),
         ("library_7", "Do you still want only fines for damage or loss issued in 2022 and 2023?", 2, ""),
         ("coop_6", "Is it still only perishable products?", 1, "cancelled"),
-        ("coop_6", "Should refunded orders still be counted?", 1, "perishable"),
     ],
 )
-def test_conditions_that_a_follow_up_keeps_are_told_if_the_question_names_them(
+def test_conditions_that_a_follow_up_keeps_are_told_together(
     task: str, question: str, told: int, untold: str
 ) -> None:
     answer = follow_up(task, question)

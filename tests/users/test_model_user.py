@@ -175,6 +175,7 @@ def test_the_service_takes_the_first_line_and_does_not_understand_silence(server
     assert said["shell"][0]["data"] == OUT_OF_SCOPE and said["shell"][0]["metadata"] is None
 
 
+@pytest.mark.slow
 def test_the_rules_decide_and_the_model_only_words(server: Start) -> None:
     running = server(ScriptedTurn(content="I mean places with 40 seats or more."))
     found = answered(running, "rule+llm:u")

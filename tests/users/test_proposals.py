@@ -236,3 +236,9 @@ def test_a_fair_question_is_not_refused_because_of_a_word(task: str, question: s
 )
 def test_what_is_never_told_is_refused_in_other_words_too(task: str, question: str) -> None:
     assert last(task, question) == OUT_OF_SCOPE
+
+
+def test_a_proposal_that_sounds_like_both_gets_neither_yes_nor_no() -> None:
+    """ "Too large" sounds like leaving something out."""
+    question = "May stations where no trip started be included with 0 trips, if they are too large?"
+    assert last("bikeshare_9", question).startswith("Keep those that have none as well")

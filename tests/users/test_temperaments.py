@@ -36,6 +36,7 @@ def cooperative() -> dict[tuple[str, str], str]:
         return {point: talk(arena, point[0], f"What do you mean by '{point[1]}'?")[0] for point in asked}
 
 
+@pytest.mark.slow
 def test_a_mistaken_user_is_never_silently_wrong(cooperative: dict[tuple[str, str], str]) -> None:
     mistaken = 0
     with birdenv.make_game("c-interact", user="rule:mistaken") as arena:
@@ -70,6 +71,7 @@ def test_a_literal_user_says_no_more_than_yes_or_no() -> None:
         assert talk(arena, "library_1", "Does roomy mean more than 50 seats?") == ["No."]
 
 
+@pytest.mark.slow
 def test_styles_have_the_same_content(cooperative: dict[tuple[str, str], str]) -> None:
     asked = [*cooperative][:25]
     said = {style: said_in(style, asked) for style in ("terse", "chatty")}

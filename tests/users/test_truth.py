@@ -75,6 +75,7 @@ def told_parts(brief: Brief) -> list[Segment]:
     return [part for part, _ in telling_parts(gold_parts(brief.gold), brief.ambiguities)]
 
 
+@pytest.mark.slow
 def test_the_golds_are_many(briefs: list[tuple[str, Brief]]) -> None:
     assert len(briefs) > (150 if MINI.exists() else 60)
     assert sum("generated" in name for name, _ in briefs) >= 40

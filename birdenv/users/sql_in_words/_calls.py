@@ -36,7 +36,8 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
             text = f"it{text.removeprefix(compared)}"
         parts += [f"{outcome} if {f'({text})' if kind_of(branch.this) == 'In' else text}"] * bool(text)
     if (default := node.args.get("default")) is not None:
-        parts.append(f"otherwise {speaker.say(default).inside(PREFIX)}")
+        said = speaker.say(default).inside(PREFIX)
+        parts.append(f"otherwise {said}" if parts else f"{said} for all others")
     return Phrase(", ".join(parts), CHAIN)
 
 

@@ -45,7 +45,7 @@ from birdenv.users.understanding._phrases import PLAIN_KINDS
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean
 
 _SETTLED = {
-    "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
+    "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b|\belse (?!0\b)"),
     "round": re.compile(
         r"\bround|\btrunc|\b(?:ceil|floor|printf|format|to_char)|\bas (?:int|decimal\(|numeric\()"
     ),

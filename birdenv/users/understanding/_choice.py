@@ -92,18 +92,24 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
 def _named_point(index: Index, asked: Question) -> Candidate | None:
     """Return the point that a question names in quotation marks, or beside words that frame any question.
 
-    A quotation may be a piece of the name of a single critical ambiguity: 'dead' for "dead orders".
+    A quotation may have small words around the name, or be a piece of that of a single critical ambiguity:
+    'dead' for "dead orders".
     """
-    quoted = [" ".join(words(one)) for one in _IN_QUOTES.findall(asked.text)]
-    names = [(-len(name), number, name) for number, one in enumerate(index.candidates) for name in one.names]
-    named = [one for one in names if one[2] in quoted or _is_bare(asked.spaced, f" {one[2]} ")]
+    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
+    names = [(f" {name} ", number) for number, one in enumerate(index.candidates) for name in one.names]
+    named = [pair for pair in names if any(_is_quoted(pair[0], one) for one in quoted)]
+    named = named or [pair for pair in names if _is_bare(asked.spaced, pair[0])]
     if named or not quoted:
-        return index.candidates[min(named)[1]] if named else None
-    said = {f" {one} ": content_stems(one) for one in quoted}
+        return index.candidates[max(named, key=lambda pair: len(pair[0]))[1]] if named else None
+    said = {one: content_stems(one) for one in quoted}
     pieces = [one for one, stems in said.items() if stems <= index.request and not stems <= FRAME_STEMS]
     critical = [one for one in index.candidates if one.group == "critical"]
     begun = [one for one in critical if any(p in f" {name} " for p in pieces for name in one.names)]
     return begun[0] if len(begun) == 1 else None
+
+
+def _is_quoted(name: str, quoted: str) -> bool:
+    return name in quoted and content_stems(quoted) <= content_stems(name)
 
 
 def _is_bare(text: str, name: str) -> bool:
@@ -111,7 +117,7 @@ def _is_bare(text: str, name: str) -> bool:
     return name in text and content_stems(text.replace(name, " ")) <= FRAME_STEMS
 
 
-_IN_QUOTES = re.compile(r"'([^'\s][^']{0,80})'")
+_IN_QUOTES = re.compile(r"(?<!\w)'([^'\s][^']{0,80})'")
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate import FIELDS, Candidate, facets_of
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._candidates import candidates_of, gold_parts
-from birdenv.users.understanding._left_open import categories_of, mentioned_in
+from birdenv.users.understanding._candidates import candidates_of
+from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     SYNONYMS,
@@ -45,8 +45,6 @@ class Index:
             means only itself.
         names: the forms of the candidates' terms, by their first words.
         values: the values in the candidates' SQL, by their first words.
-        categories: for each stem of a column's category, the numbers of the lists of categories that it is
-            in, and whether the gold SQL uses them.
         weight: how distinctive each stem is.
         term_weight: for each candidate, the total weight of the words in its term.
         classes: for each stem, the class that replaces it where it is too rare to be learnt: "#" in annotated
@@ -69,7 +67,6 @@ class Index:
     meant: Mapping[str, Sequence[tuple[str, float]]]
     names: Calls
     values: Calls
-    categories: Mapping[str, Sequence[tuple[int, bool]]]
     weight: Mapping[str, float]
     term_weight: tuple[float, ...]
     classes: Mapping[str, str]
@@ -142,17 +139,12 @@ def index_of(brief: Brief) -> Index:
     texts = (request, *(" ".join(one.names) for one in found))
     long_words = [word for text in texts for word in words(clean(text)) if len(word) >= _LONG]
     terms = tuple(round(sum(weight[word] for word in sorted(one.stems.get("term", ()))), 6) for one in found)
-    categories: dict[str, list[tuple[int, bool]]] = defaultdict(list)
-    for number, (listed, is_used) in enumerate(categories_of(brief, gold_parts(brief.gold))):
-        for word in listed:
-            categories[word].append((number, is_used))
     return Index(
         candidates=tuple(found),
         postings={word: tuple(sorted(places)) for word, places in holders.items()},
         meant=_meant(spoken, holders.keys() - spoken),
         names=_calls(candidate.names for candidate in found),
         values=_calls(candidate.values for candidate in found),
-        categories=dict(categories),
         weight=weight,
         term_weight=terms,
         classes={word: "#" if word in spoken else "-" if word in unused else "+" for word in holders},

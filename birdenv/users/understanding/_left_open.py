@@ -9,7 +9,6 @@ from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
 from birdenv.users.understanding._gold_parts import block_of
 from birdenv.users.understanding._phrases import any_of, read_phrases
-from birdenv.users.understanding._word_forms import STOP_WORDS, clean, stem
 
 SAID = "As I said: "
 """The beginning of an answer that repeats the request."""
@@ -17,8 +16,8 @@ SAID = "As I said: "
 _NO_PREFERENCE = "I have no preference about that."
 ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
 NO_RESTRICTION = (
-    "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
-    " there is no minimum and no restriction of that sort."
+    "I have no preference about that: take all of them, of any kind and from any time."
+    " There is no minimum and no restriction."
 )
 ANSWERS = {
     "order": _NO_PREFERENCE,
@@ -141,29 +140,3 @@ def unused_columns(brief: Brief) -> str:
     """Return the names and meanings of the columns that the gold SQL does not use."""
     used = set(re.findall(r"\w+", " ".join([*brief.gold, *(i.snippet for i in brief.ambiguities)]).lower()))
     return " ".join(f"{name} {text}" for name, text in brief.notes.columns.items() if name not in used)
-
-
-def categories_of(brief: Brief, parts: Sequence[Segment]) -> list[tuple[frozenset[str], bool]]:
-    """Return the categories of columns, as stems of single words, and whether the gold SQL uses them.
-
-    The meaning of a column lists its categories, as in "member, trial or left". If several tables have a
-    column of this name, its meaning has several lists, and the gold SQL uses the one that it mentions.
-    """
-    sql = [part.sql for part in parts if part.clause not in ("assign", "statement")] or brief.gold
-    written = clean(" ".join([*sql, *(item.snippet for item in brief.ambiguities)]))
-    names = set(re.findall(r"\w+", written))
-    found = []
-    for name, text in brief.notes.columns.items():
-        lists = [_BETWEEN.split(listed.strip("'")) for listed in _LISTED.findall(clean(text))]
-        mentioned = [any(f"'{one}'" in written for one in listed) for listed in lists]
-        for listed, is_mentioned in zip(lists, mentioned, strict=True):
-            stems = frozenset(stem(one) for one in listed if " " not in one and one not in STOP_WORDS)
-            found.append((stems, is_mentioned or (name in names and not any(mentioned))))
-    return found
-
-
-_BETWEEN = re.compile(r"'?(?:,? (?:or|and) |, ?)'?")
-_CATEGORY = r"'?(?!or\b|and\b)[a-z][\w-]+(?: (?!or\b|and\b)[\w-]+){0,2}'?"
-_LISTED = re.compile(
-    rf"(?:^|[:(.]|\be\.g\.,)\s*'?({_CATEGORY}(?:(?:,? (?:or|and) |, ?){_CATEGORY})+?)'?\s*(?=[).]|$)"
-)

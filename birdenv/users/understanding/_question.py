@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -237,26 +236,6 @@ def called(calls: Calls, question: Question) -> set[int]:
     return {
         number for word in question.words for name, number in calls.get(word, ()) if name in question.spaced
     }
-
-
-def unused_categories(index: Index, question: Question) -> Set[str]:
-    """Return the stems of the categories in a question if it is about some that the gold SQL does not use.
-
-    "Collected, pending and cancelled ones, or some only?" has three. A single one may be an everyday word.
-    One that occurs in the request, in a term or in SQL may mean something else.
-    """
-    lists_of, request = index.categories, index.request
-    found = {word: lists_of[word] for word in question.stems if word in lists_of and word not in request}
-    if len(found) < 2:
-        return set()
-    times = Counter(one for word, lists in found.items() if index.classes.get(word) != "#" for one in lists)
-    best = max(times, key=lambda one: (times[one], one[1]), default=(0, True))
-    restricts = "filter" in question.kinds or not (
-        "enquiry" in question.said.found or question.kinds & {"order", "threshold"}
-    )
-    if times[best] < 2 or best[1] or not restricts or "mean" in question.stems:
-        return set()
-    return {word for word, lists in found.items() if best in lists}
 
 
 _LEXICON = GENERIC_STEMS | SYNONYMS.keys()

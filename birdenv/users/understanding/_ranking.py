@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul
 
@@ -17,7 +17,7 @@ from birdenv.users.understanding._candidate import FIELDS, Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._left_open import TOGETHER
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, asks_for_output
-from birdenv.users.understanding._question import Overlap, Question, called, overlap, unused_categories
+from birdenv.users.understanding._question import Overlap, Question, called, overlap
 from birdenv.users.understanding._weights import Features, Reply, Weights
 from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, stem
 
@@ -61,13 +61,10 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = {number: sum(map(mul, _FIELD_WEIGHTS, shares)) for number, shares in found.by_field.items()}
     best = max(summed.values(), default=0.0)
     of_value = called(index.values, question)
-    is_free = not found.named and bool(unused_categories(index, question))
-    free = {number for number, one in enumerate(index.candidates) if is_free and _is_free(one)}
-    of_value |= free
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
-    confirmed = of_value if goes_on or (index.follows and question.guesses) else free
+    confirmed = of_value if goes_on or (index.follows and question.guesses) else set[int]()
     vectors: dict[int, Features] = {}
-    for number in _plausible(index, question, found, confirmed, free):
+    for number in _plausible(index, question, found, confirmed):
         candidate = index.candidates[number]
         vector, family = {f"group:{candidate.group}": 1.0}, _FAMILY.get(candidate.group, "point")
         if candidate.group != "open":
@@ -117,17 +114,13 @@ def _kept(candidate: Candidate) -> str:
     return "no_restriction" if _is_free(candidate) else "other"
 
 
-def _plausible(
-    index: Index, question: Question, found: Overlap, confirmed: Collection[int], free: Collection[int]
-) -> Iterator[int]:
+def _plausible(index: Index, question: Question, found: Overlap, confirmed: Collection[int]) -> Iterator[int]:
     """Yield the indices of the candidates that a question may be about.
 
-    The `confirmed` ones have a value that a question about a follow-up ("still 40?") mentions. Nothing speaks
-    against the `free` one.
+    The `confirmed` ones have a value that a question about what a follow-up keeps ("still 40?") mentions.
     """
     asked_alone = question.kinds - {"filter", "extent"}
-    lacks = set(map(stem, _LACKING.findall(question.text))) - {"such"}
-    lacking = {one for one in lacks if one in index.postings}
+    lacking = set(map(stem, _LACKING.findall(question.text))) & index.postings.keys() - {"such"}
     is_of_match = bool(lacking) and any(
         one.clause == "join" and lacking.issubset(one.stems["sql"]) for one in index.candidates
     )
@@ -144,19 +137,13 @@ def _plausible(
                 or number in confirmed
                 or not asked_alone.isdisjoint(candidate.main_kinds)
             )
-            # "those with no e-mail" have no value, "those with no loans" no match
-            and not (candidate.clause == "join" and _lacks_others(candidate, lacks, lacking))
+            # "households without orders" is not about the join with shifts
+            and not (candidate.clause == "join" and lacking - candidate.stems["sql"])
             and not (kinds and _is_of_another_kind(candidate, kinds))
             and not (is_free and (is_of_match or asks_for_output(question.said)))
-            and not (is_free and number not in free and not _is_unrestricted(index, question, found))
+            and not (is_free and not _is_unrestricted(index, question, found))
         ):
             yield number
-
-
-def _lacks_others(candidate: Candidate, lacks: Set[str], lacking: Set[str]) -> bool:
-    """Return whether a question is about rows that lack something else than a join or a group needs."""
-    is_of_groups = any(part.clause == "group" for part in candidate.segments)
-    return bool((lacks if is_of_groups else lacking) - candidate.stems["sql"])
 
 
 _OF_NONE = re.compile(r"\b(?:(?:with|at|as) (?:an? )?(?:zero|0|nought)|no such)\b")

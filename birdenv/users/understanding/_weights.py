@@ -20,7 +20,7 @@ from operator import mul
 from typing import TypeAlias
 
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._question import Question, unused_categories
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import NUMBERS, stem
 
 Features: TypeAlias = dict[str, float]
@@ -30,19 +30,17 @@ Reply: TypeAlias = tuple[Features, Sequence[str]]
 """The features and the facets of a possible reply."""
 
 _ZEROS = repeat(0)
-_UNKNOWN, _UNUSED, _NUMBER = "~", "-", "9"
+_UNKNOWN, _NUMBER = "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 
 def tokens_of(index: Index, question: Question, known: Set[str]) -> list[str]:
     """Return the words of a question, with a mark at each end. A word not in `known` becomes its class."""
     said = [_NUMBER if one in _NUMBERS or one.isdigit() else one for one in question.stems]
-    if unused := unused_categories(index, question):
-        said = [_UNUSED if one in unused else one for one in said]
     class_of = index.classes.get
     return [
         "^",
-        *(one if one in known or one in (_NUMBER, _UNUSED) else class_of(one, _UNKNOWN) for one in said),
+        *(one if one in known or one == _NUMBER else class_of(one, _UNKNOWN) for one in said),
         "$",
     ]
 

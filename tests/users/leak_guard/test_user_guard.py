@@ -139,6 +139,7 @@ def test_a_brief_without_secrets_still_stops_sql() -> None:
     assert not guard_answer("the first five", empty, ()).reason
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "piece", ["select ", "a_", "a b ", "with x ", "where a", "/*", "count ", "ground ", "🙂 ", "é\u200b"]
 )

@@ -233,3 +233,21 @@ def test_a_snippet_is_no_second_answer_however_the_gold_spells_it() -> None:
         parts = [sql for one in index_of(briefs()[name]).candidates if one.group == "part" for sql in one.sql]
         assert not any("closed_on IS NOT" in sql or "NOT r.closed_on" in sql for sql in parts), parts
         assert not any("started_at, 12" in sql and ">=" in sql for sql in parts), parts
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "target"),
+    [
+        ("library_M_4", "When you enter them 'at the usual price', is it that of the copy?", "usual price"),
+        ("bikeshare_M_2", "Who doesn't qualify gets 'a sensible value': which?", "a sensible value"),
+    ],
+)
+def test_a_quotation_that_contains_a_term_names_it(task: str, question: str, target: str) -> None:
+    """The apostrophe of "don't" begins no quotation."""
+    assert RuleUser().answer(briefs()[task], question).target == target
+
+
+def test_what_else_is_set_decides_about_missing_values() -> None:
+    """Riders without a trip get what ELSE sets, so it is wrong that nothing is preferred about them."""
+    question = "ppl who never rode - leave blank?"
+    assert "no preference" not in RuleUser().answer(briefs()["bikeshare_M_2"], question).text
