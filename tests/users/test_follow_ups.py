@@ -439,3 +439,23 @@ def test_conditions_that_a_follow_up_keeps_are_told_together(
 def test_all_that_meet_a_kept_condition_are_not_all_there_are() -> None:
     assert not follow_up("bikeshare_M_1", "Should I count all the bikes that are retired?").startswith("No")
     assert follow_up("bikeshare_M_1", "Should I count the bikes that are retired?").startswith("Yes")
+
+
+def test_only_alone_asks_for_no_further_condition_that_is_kept() -> None:
+    answer = follow_up("library_2", "Just the junior ones?")
+    assert answer.startswith("No.") and answer.count("only cases where") == 1
+
+
+def test_at_once_does_not_ask_for_duplicates() -> None:
+    assert "duplicates" not in last(
+        "bikeshare_8", "What is idle?", "Do both of these conditions have to be met at once?"
+    )
+
+
+def test_a_repeated_answer_is_the_first_one_with_a_lead() -> None:
+    first, again = talk("library_4", "When is a return late?", "When is a return late?")
+    assert again == f"To say it once more: {first}"
+    player = RulePlayer([DEMO["coop_2+follow-up"]])
+    questions = ("Which products are natural?", "Which products again?")
+    said = [player.move(SimpleNamespace(phase=1, heard=[], message=one)).data for one in questions]
+    assert said[1] == said[0] or "once more" not in said[1]  # it tells more

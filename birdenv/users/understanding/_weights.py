@@ -38,11 +38,7 @@ def tokens_of(index: Index, question: Question, known: Set[str]) -> list[str]:
     """Return the words of a question, with a mark at each end. A word not in `known` becomes its class."""
     said = [_NUMBER if one in _NUMBERS or one.isdigit() else one for one in question.stems]
     class_of = index.classes.get
-    return [
-        "^",
-        *(one if one in known or one == _NUMBER else class_of(one, _UNKNOWN) for one in said),
-        "$",
-    ]
+    return ["^", *(one if one in known or one == _NUMBER else class_of(one, _UNKNOWN) for one in said), "$"]
 
 
 def word_runs(tokens: Sequence[str]) -> list[str]:

@@ -242,8 +242,8 @@ def test_a_snippet_is_no_second_answer_however_the_gold_spells_it() -> None:
         ("bikeshare_M_2", "Who doesn't qualify gets 'a sensible value': which?", "a sensible value"),
     ],
 )
-def test_a_quotation_that_contains_a_term_names_it(task: str, question: str, target: str) -> None:
-    """The apostrophe of "don't" begins no quotation."""
+def test_a_quotation_with_small_words_around_a_term_names_it(task: str, question: str, target: str) -> None:
+    """The apostrophe of "doesn't" begins no quotation."""
     assert RuleUser().answer(briefs()[task], question).target == target
 
 
@@ -251,3 +251,23 @@ def test_what_else_is_set_decides_about_missing_values() -> None:
     """Riders without a trip get what ELSE sets, so it is wrong that nothing is preferred about them."""
     question = "ppl who never rode - leave blank?"
     assert "no preference" not in RuleUser().answer(briefs()["bikeshare_M_2"], question).text
+
+
+@pytest.mark.parametrize(
+    ("task", "question", "told"),
+    [
+        (
+            "library_4",
+            "Does 'Show the name and the percentage, rounded' mean two columns?",
+            "Show only the name",
+        ),
+        ("coop_8", "'its first proper order' - which date is first?", "earliest"),
+    ],
+)
+def test_a_quotation_that_says_more_than_a_term_decides_nothing(task: str, question: str, told: str) -> None:
+    assert told in RuleUser().answer(briefs()[task], question).text
+
+
+def test_an_else_alone_is_what_all_others_get() -> None:
+    answer = RuleUser().answer(briefs()["bikeshare_M_2"], "What is 'a sensible value'?")
+    assert answer.text == "By 'a sensible value' I mean 'basic' for all others."
