@@ -274,7 +274,8 @@ _MEASURES = frozenset(
 )
 _IN_TURN = re.compile(r"\b(?:then|within (?:each|every|an?|the))\b")
 _MORE = re.compile(
-    r"\b(?<!nothing )(?:anything|something|else|any other|any further|other columns?|further columns?)\b"
+    r"(?<!\bnothing )(?<!\bto )(?<!\bby )"
+    r"\b(?:anything|something|else|any other|any further|other columns?|further columns?)\b"
     r"(?! (?:else )?th(?:at|an))"
 )
 _FURTHER = re.compile(r"\b(?:any further|further split|even finer|additional split)\b")

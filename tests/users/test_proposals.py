@@ -148,6 +148,14 @@ def test_answers_to_proposals(task: str, questions: list[str], begins: str | tup
         ("bikeshare_1", ["What is the cost burden?", "Is a missing purchase cost 0, too?"], ("By", "I want")),
         ("bikeshare_5", ["Should repairs without an end date not be left out?"], "For"),
         ("library_1", ["Should both columns be shown?"], "Show"),
+        (
+            "library_1",
+            [
+                "Once the points for all the copies of a branch are summed, is the total put in relation to"
+                " something, for instance the size of the collection or the hours the branch is open?"
+            ],
+            ("By", "Show"),
+        ),
     ],
 )
 def test_a_sly_question_gets_no_false_yes_or_no(

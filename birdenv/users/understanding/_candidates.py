@@ -25,6 +25,7 @@ from birdenv.users.understanding._candidate_words import (
     values_of,
 )
 from birdenv.users.understanding._gold_parts import (
+    as_noun,
     changes,
     has_snippet,
     shares_condition,
@@ -122,13 +123,15 @@ def _parts(brief: Brief) -> Iterator[Candidate]:
             continue
         inherited = [one.term for one in brief.inherited if shares_condition(part.sql, one.snippet)]
         called = [*terms, *inherited]
+        items = [one for one in brief.ambiguities if part.sql.endswith(f' = "{as_noun(one.term)}"')]
         notes = meaning_stems(brief.notes, part.sql).union(*map(stems_of, inherited))
         yield Candidate(
             group="part",
-            target=part.id,
+            target=items[0].term if items else part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
-            segments=(part,),
+            items=tuple(items),
+            segments=() if items else (part,),
             names=tuple(name for term in called for name in names_of(clean(term))),
             values=values_of(part.sql, small=bool(brief.earlier_gold) or part.clause == "limit"),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},

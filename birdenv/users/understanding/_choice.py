@@ -97,8 +97,11 @@ def _named_point(index: Index, asked: Question) -> Candidate | None:
     """
     quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
     names = [(f" {name} ", number) for number, one in enumerate(index.candidates) for name in one.names]
-    named = [pair for pair in names if any(_is_quoted(pair[0], one) for one in quoted)]
-    named = named or [pair for pair in names if _is_bare(asked.spaced, pair[0])]
+    named = [
+        (name, number)
+        for name, number in names
+        if any(_is_quoted(name, one) for one in quoted) or _is_bare(asked.spaced, name)
+    ]
     if named or not quoted:
         return index.candidates[max(named, key=lambda pair: len(pair[0]))[1]] if named else None
     said = {one: content_stems(one) for one in quoted}

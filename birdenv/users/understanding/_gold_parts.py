@@ -219,17 +219,17 @@ def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> li
     for i in range(len(keys) - len(core) + 1):
         if keys[i : i + len(core)] == core:
             rest = _replaced(tokens[places[i + len(core) - 1] + 1 :], core, term)
-            return [*tokens[: places[i]], LexicalUnit("quoted", _as_noun(term)), *rest]
+            return [*tokens[: places[i]], LexicalUnit("quoted", as_noun(term)), *rest]
     return tokens
 
 
-def _as_noun(term: str) -> str:
+def as_noun(term: str) -> str:
     """Return a term without its article, because the sentence adds one."""
     return re.sub(r"(?i)^(?:an?|the) ", "", " ".join(term.split()))
 
 
 def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
-    terms = {_as_noun(item.term) for item in points}
+    terms = {as_noun(item.term) for item in points}
     left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
     return not any(t.kind in ("string", "number") or t.key in _TELLING for t in left)
 

@@ -247,6 +247,22 @@ def test_a_quotation_with_small_words_around_a_term_names_it(task: str, question
     assert RuleUser().answer(briefs()[task], question).target == target
 
 
+def test_a_quotation_inside_a_longer_term_does_not_hide_it() -> None:
+    points = (
+        Ambiguity("coordinates for the star '55 Cnc'", "SELECT x, y", "critical"),
+        Ambiguity("'55 Cnc'", "host = '55 Cnc'", "non_critical"),
+    )
+    brief = Brief("", points, request="Show me the coordinates for the star '55 Cnc'.")
+    answer = RuleUser().answer(brief, "How should I interpret coordinates for the star '55 Cnc'?")
+    assert answer.target == points[0].term
+
+
+def test_a_change_that_only_names_a_point_tells_the_point() -> None:
+    """The gold sets the price to the moderate step and to nothing else."""
+    answer = RuleUser().answer(briefs()["coop_M_1"], "What should the unit price be set to?")
+    assert (answer.call, answer.target) == ("labelled", "moderate step")
+
+
 def test_what_else_is_set_decides_about_missing_values() -> None:
     """Riders without a trip get what ELSE sets, so it is wrong that nothing is preferred about them."""
     question = "ppl who never rode - leave blank?"
