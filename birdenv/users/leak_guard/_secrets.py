@@ -84,12 +84,12 @@ def secrets_of(brief: Brief, granted: tuple[str, ...]) -> Secrets:
     spelt |= brief.identifiers
     said = [read_aloud(sql, brief.identifiers).text for sql in granted]
     said += [in_words(sql, brief).text for sql in granted]
-    free = [*granted, *terms]
+    free = [*granted, *terms, brief.request]
+    may_be_said = [plain(text) for text in (*free, *said)]
     free += [token.text for text in free for token in respelt(tokenize(text), brief.identifiers)]
     own, allowed = _vocabulary([brief.clear_query]), _vocabulary(free)
     names = {plain(name) for name in spelt if is_identifier(name, own)} - allowed
     hidden = [plain(sql) for sql in protected if sql not in granted]
-    may_be_said = [plain(text) for text in (*granted, *said, *terms)]
     return Secrets(
         names=frozenset(names),
         names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),

@@ -203,7 +203,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
     """
     candidate = index.candidates[chosen]
     spoken_of = (index.mentioned - {"group"}) | {"output", "limit", "order", "round"}
-    nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
+    nameless = candidate.group == "part" and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
     return UNCLEAR if nameless else choice_of(candidate, share)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,12 @@ def test_the_meaning_of_a_granted_column_may_speak_of_a_reference() -> None:
     assert "reference mark" in answer.text
     assert not guard_answer(answer.text, brief, answer.granted).reason
     assert guard_answer(answer.text, brief, ()).reason
+
+
+def test_the_request_is_public_and_may_be_repeated() -> None:
+    request = "For every shop, list the loaves whose crust score is above seven, with marginEur as reference."
+    assert guard_answer(f"As I said: {request}", BRIEF, ()).reason
+    assert guard_answer(f"As I said: {request}", replace(BRIEF, request=request), ()).reason == ""
 
 
 def test_the_canned_reply_passes_itself() -> None:
