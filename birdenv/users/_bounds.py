@@ -50,8 +50,6 @@ def of_value(value: Value, sign: str, facts: Facts, keeps: bool | None) -> str:
         keeps: whether the question proposes that the value is in, or None if it does not.
     """
     ranges = facts.ranges
-    if len(ranges) > 1:
-        ranges = [ends for ends in ranges if any(end == value for _, end in ends)]
     if len(ranges) != 1 or not _are_comparable(ranges[0], value):
         return ""
     (ends,) = ranges

@@ -69,9 +69,8 @@ def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, 
     items = _listed(sql, clause)
     about_it = _REGIONS[clause].sub(" ", text)
     about = frozenset(map(stem, words(about_it)))
-    short = (
-        frozenset[str]() if clause == "output" else _OF_KEYS
-    )  # "shown households" are rows, no household id
+    # "shown households" are rows, no household id
+    short = frozenset[str]() if clause == "output" else _OF_KEYS
     here = [name for name in known_names(choice, brief) if name - short <= about]
     full = [name for name in here if not any(name < other for other in here)]
     foreign = [name for name in full if not any(name - _OF_KEYS <= item.stems for item in items)]

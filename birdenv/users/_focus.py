@@ -30,12 +30,7 @@ def proposed(asked: Question) -> tuple[str, Question]:
     return topic, replace(question, stems=asked.stems) if confirms else question
 
 
-def enquires(text: str) -> bool:
-    """Return True if a text asks what, which or how."""
-    return _ENQUIRY.search(" ".join(words(text))) is not None
-
-
-_ENQUIRY, _PROPOSAL = any_of(FORMS["enquiry"]), any_of(FORMS["proposal"])
+_PROPOSAL = any_of(FORMS["proposal"])
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _LEAD = re.compile(
     r"(?:[^?]*?[:,;] |(?:hello|hi|sorry|thanks|thank you)\W+)"

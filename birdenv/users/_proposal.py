@@ -17,7 +17,7 @@ from birdenv.users._brief import Brief
 from birdenv.users._claims import PART_STEMS, UNIT_STEMS, claims_of, says
 from birdenv.users._clauses import TIMES, is_foreign, known_names, of_clause, schema_names
 from birdenv.users._facts import facts_of, stems_of, values_beside
-from birdenv.users._focus import enquires, proposed
+from birdenv.users._focus import proposed
 from birdenv.users._unrestricted import of_rows, offers_a_choice
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import Choice
@@ -34,9 +34,6 @@ def agreed(asked: Question, choice: Choice, brief: Brief) -> str:
     distinctive words in the question. Other answers that no SQL gives are judged by `of_rows`.
     """
     topic, asked = proposed(asked)
-    _, colon, rest = asked.text.rpartition(": ")
-    if colon and enquires(rest):
-        return ""  # "May I ask one thing: how late is late?"
     said = asked.said.found
     proposes = asked.confirms or "proposal" in said or " = " in asked.text
     if choice.answer and proposes and not offers_a_choice(asked.text):
@@ -105,7 +102,7 @@ class _Proposal:
         self.subjects = index_of(brief).subjects
         self.claims = claims_of(asked.text, months=_MONTH in self.own)
         if topic and _PRONOUN.search(asked.text):
-            names_something = self.rest - self.subjects - self.term - PART_STEMS - _HANDLING
+            names_something = self.rest - self.subjects - self.term - PART_STEMS
             if not names_something and not self.claims.amounts:
                 self.claims = claims_of(asked.text, topic, months=_MONTH in self.own)
             elif "missing" in says(topic):
@@ -282,9 +279,6 @@ _ONLY_JOINS = re.compile(r"(?is)(?:FROM\b(?:(?!\bJOIN\b|\().)*|\s*)\b(?:LEFT|INN
 _DELETES = re.compile(r"(?i)DELETE FROM \w+$")
 _ABSENT = re.compile(r"\b(?:missing|blank|null|empty|unknown|never|without)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|these|those|it|this|that|such)\b")
-_HANDLING = frozenset(map(stem, "altogether completely leave out keep enter show calculation".split()))
-"""Words for what to do with something, which do not say with what: "shall I leave them out altogether?"."""
-
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}

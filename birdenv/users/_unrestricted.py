@@ -44,8 +44,6 @@ def of_rows(said: Set[str], answer: str) -> str:
         return ""
     if "lifts" in said and "only" not in said and said & {"narrows", "keeps"}:
         return "Yes"  # "does the minimum no longer hold?"
-    if {"narrows", "keeps"} <= said:
-        return "No"  # "is the minimum still in force?"
     widens, narrows = "widens" in said, "narrows" in said or out
     if widens and narrows:
         return ""
