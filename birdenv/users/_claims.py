@@ -13,19 +13,12 @@ from functools import lru_cache
 
 from birdenv.users._facts import Value
 from birdenv.users.understanding._phrases import FORMS, Phrases, read_phrases
-from birdenv.users.understanding._word_forms import NUMBERS, stem, words
+from birdenv.users.understanding._word_forms import NUMBERS, stem, stem_list, words
 
 _GROUPS = read_phrases("birdenv.users.understanding", "follow_ups.txt")
-PART_STEMS = frozenset(map(stem, _GROUPS.pop("part words").split()))
-"""Words in questions about a part or the bound of a point, which name nothing of a request."""
-
-LIST_STEMS = frozenset(map(stem, _GROUPS.pop("list words").split()))
-"""Words that refer to the questions in a list."""
-
-UNIT_STEMS = frozenset(map(stem, _GROUPS.pop("units").split()))
-
+PART_STEMS, LIST_STEMS, UNIT_STEMS = map(stem_list, ("part words", "list words", "units"))
 _CONTRAST = re.compile(_GROUPS.pop("contrast"))
-_PHRASES = Phrases({**_GROUPS, "choice": FORMS["choice"]})
+_PHRASES = Phrases({**_GROUPS, **FORMS})
 SIGNS = {"at least": ">=", "at most": "<=", "more than": ">", "less than": "<"}
 
 

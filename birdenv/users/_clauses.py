@@ -12,9 +12,17 @@ from birdenv.users._bounds import yes_or_no
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users._claims import PART_STEMS, SPELT
 from birdenv.users._facts import names_in, stems_of
-from birdenv.users.sql_in_words import Names, kind_of, parse_fragment, verbalise
+from birdenv.users.sql_in_words import Names, kind_of, parse_fragment, read_aloud
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS, content_stems, stem, words
+from birdenv.users.understanding._candidate_words import tables_in
+from birdenv.users.understanding._word_forms import (
+    CLAUSE_STEMS,
+    GENERIC_STEMS,
+    content_stems,
+    stem,
+    stem_list,
+    words,
+)
 
 _COLUMNS = re.compile(r"\b(\d+|" + "|".join(SPELT) + r") (?:\w+ )?(?:columns?|cols?|fields?|things)\b")
 _REGIONS = {
@@ -32,12 +40,9 @@ _GROUPED = re.compile(
 )
 _COMPUTED = re.compile(r"\b(?:divid\w+|multipl\w+|minus|plus|share of)\b")
 _BEGINNINGS = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
-_OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
-"""Words that people leave out of the name of a key, as in "one row for each station"."""
-
-_TELLING_NOTHING = GENERIC_STEMS | _OF_KEYS
-
-TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+_OF_KEYS, TIMES, _NAMES, _MEASURES = map(stem_list, ("parts of keys", "times", "labels", "measures"))
+_SHOWING = _OF_KEYS | stem_list("showing")
+_FRAMING = CLAUSE_STEMS | PART_STEMS | _OF_KEYS | stem_list("arranging")
 
 
 def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | None:
@@ -65,7 +70,7 @@ def of_clause(text: str, said: Set[str], choice: Choice, brief: Brief) -> str | 
 def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, brief: Brief) -> str:
     """Judge a proposal about output columns, groups or sorting."""
     names = Names(brief.identifiers, brief.notes)
-    tables = frozenset(stems_of(names.words(name)) for name in _TABLE.findall(" ".join(brief.gold)))
+    tables = frozenset(stems_of(names.words(name)) for name in tables_in(*brief.gold))
     items = _listed(sql, clause)
     about_it = _REGIONS[clause].sub(" ", text)
     about = frozenset(map(stem, words(about_it)))
@@ -83,7 +88,6 @@ def _of_names(text: str, said: Set[str], sql: str, clause: str, choice: Choice, 
 
 _SETS = re.compile(r"(?i)assign|UPDATE\b")
 _SETTING = re.compile(r"\b(?:set|to|becomes?|chang\w+|mark\w*|put|gets?|value)\b")
-_TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:\w+\.)?[\"`]?(\w+)")
 
 
 def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
@@ -93,7 +97,7 @@ def known_names(choice: Choice, brief: Brief) -> Set[frozenset[str]]:
     """
     given = stems_of(" ".join([brief.request, *(item.term for item in choice.items)] if choice.items else []))
     names = schema_names(brief.identifiers, brief.notes)
-    return {name for name in names if not (name <= _TELLING_NOTHING or name <= given)}
+    return {name for name in names if not (name <= GENERIC_STEMS | _OF_KEYS or name <= given)}
 
 
 @lru_cache(maxsize=64)
@@ -154,7 +158,7 @@ def _listed(sql: str, clause: str) -> tuple[_Listed, ...]:
 
 
 def _said(sql: str) -> frozenset[str]:
-    return frozenset(content_stems(verbalise(sql)))
+    return frozenset(content_stems(read_aloud(sql).text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,21 +259,10 @@ class _Listing:
         return "Yes" if any(named) and "sorted by" in self.said else ""
 
 
-_SHOWING = _OF_KEYS | frozenset(
-    map(
-        stem,
-        "add also answer archive beside besides column deliver display field give include list need next"
-        " output part print put result return row show table view want wish".split(),
-    )
-)
-_NAMES = frozenset(map(stem, "name title label".split()))
 _TIED = re.compile(r"\b(?:ties?|tied|equal\w*|same|identical)\b")
 _EXTREME = re.compile(
     r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|longest|shortest|top)\b"
     r"((?: (?!first|on|at|in|to|come|comes|lead|leads|open|opens|head|heads|should|is|be)\w+){0,4})"
-)
-_MEASURES = frozenset(
-    map(stem, "value number figure score amount count average mean total share ratio rate".split())
 )
 _IN_TURN = re.compile(r"\b(?:then|within (?:each|every|an?|the))\b")
 _MORE = re.compile(
@@ -281,10 +274,4 @@ _FURTHER = re.compile(r"\b(?:any further|further split|even finer|additional spl
 _FIGURES = re.compile(
     r"\b(?:figures?|numbers?|counts?|shares?|rates?|percentages?|tally|values?|sums?|totals?|scores?"
     r"|averages?|means?|index|amounts?|names?|ratios?|nothing)\b(?! of\b)"
-)
-_FRAMING = (
-    CLAUSE_STEMS
-    | PART_STEMS
-    | _OF_KEYS
-    | frozenset(map(stem, "return give deliver output add wish next beside".split()))
 )

@@ -12,16 +12,9 @@ from birdenv.users._facts import facts_of, stems_of
 from birdenv.users._proposal import agreed
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import in_words
-from birdenv.users.understanding import (
-    ANSWERED,
-    Choice,
-    Part,
-    take_apart,
-    understand,
-    understand_parts,
-)
+from birdenv.users.understanding import ANSWERED, Choice, Part, understand_parts
 from birdenv.users.understanding._candidate_words import stems_in
-from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, understand_one
 from birdenv.users.understanding._gold_parts import block_of, has_snippet, shares_condition
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._left_open import NO_RESTRICTION
@@ -96,19 +89,17 @@ class Conversation:
         parts = [self.asked[place] for place in places if place < len(self.asked)]
         if not parts and (places or "other questions" in says(text)):
             parts = self.waiting or [Part(message, Choice("unclear"))]
-        return [
-            one if one.choice else Part(one.text, understand(self.brief, take_apart(one.text)))
-            for one in parts
-        ]
+        return [one if one.choice else Part(one.text, understand_one(self.brief, one.asked)) for one in parts]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
         """Return a question, interpreted with the help of what was said before."""
-        asked, choice = part.asked or take_apart(part.text), part.choice
-        if choice is not None and (kept := self._kept_of_the_first(asked, choice)):
-            return Part(part.text, kept, asked)
-        if choice is None or choice is NEVER or not self.told:
-            return part if part.asked else Part(part.text, choice, asked)
-        return Part(part.text, self._follow_up(asked, choice), asked)
+        asked, choice = part.asked, part.choice
+        if choice is None:
+            return part
+        kept = self._kept_of_the_first(asked, choice)
+        if kept or choice is NEVER or not self.told:
+            return Part(part.text, kept or choice)
+        return Part(part.text, self._follow_up(asked, choice))
 
     def _kept_of_the_first(self, asked: Question, choice: Choice) -> Choice | None:
         """Return all conditions of the first request that a follow-up keeps, if a question asks for them.

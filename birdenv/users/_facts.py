@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeAlias
 
-from birdenv.users.sql_in_words import Node, kind_of, node_class, parse_fragment, split_words
+from birdenv.users.sql_in_words import Node, is_negated, kind_of, node_class, parse_fragment, split_words
 from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._word_forms import clean, stem, words
 
@@ -208,7 +208,7 @@ def _compared(tree: Node) -> Iterator[frozenset[str]]:
 
 def _values(tree: Node) -> Iterator[tuple[str, bool]]:
     for node in _nodes(tree, "EQ", "NEQ", "In", "Like"):
-        keeps = kind_of(node) != "NEQ" and not node.args.get("negate") and kind_of(node.parent) != "Not"
+        keeps = kind_of(node) != "NEQ" and not is_negated(node)
         for one in node.expressions or [node.expression]:
             name = " ".join(map(stem, words(clean(one.name)))) if kind_of(one) == "Literal" else ""
             if name and one.is_string:
@@ -228,8 +228,9 @@ def _beside(body: Node) -> frozenset[str]:
 def _keeps_missing(body: Node) -> bool | None:
     """Return what `x IS NULL`, or several such conditions joined by AND, say of entries without a value."""
     parts = list(operands(body, "And")) if kind_of(body) == "And" else [body]
-    found = [part for part in parts if kind_of(part.this if kind_of(part) == "Not" else part) == "Is"]
-    kept = {kind_of(part) == "Is" and not part.args.get("negate") for part in found}
+    tests = [part.this if kind_of(part) == "Not" else part for part in parts]
+    found = [test for test in tests if kind_of(test) == "Is"]
+    kept = {not is_negated(test) for test in found}
     names = frozenset[str]().union(*map(names_in, found))
     return kept.pop() if len(kept) == 1 and names >= names_in(body) else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from birdenv.users.understanding._phrases import FORMS, any_of
+from birdenv.users._claims import says
 from birdenv.users.understanding._question import Question, is_tag, take_apart
 from birdenv.users.understanding._word_forms import words
 
@@ -24,13 +24,12 @@ def proposed(asked: Question) -> tuple[str, Question]:
     at = lead.end() if lead and len(words(sentences[-1][lead.end() :])) > 2 else 0
     topic = "".join([*sentences[:-1], sentences[-1][:at]])
     text = sentences[-1][at:]
-    if not topic or not (at or confirms or _PROPOSAL.search(" ".join(words(text)))):
+    if not topic or not (at or confirms or "proposal" in says(text)):
         return "", asked
     question = take_apart(text)
     return topic, replace(question, stems=asked.stems) if confirms else question
 
 
-_PROPOSAL = any_of(FORMS["proposal"])
 _SENTENCE = re.compile(r"[^.?!]+(?:\.\d[^.?!]*)*[.?!]*")
 _LEAD = re.compile(
     r"(?:[^?]*?[:,;] |(?:hello|hi|sorry|thanks|thank you)\W+)"

@@ -279,16 +279,12 @@ _ONLY_JOINS = re.compile(r"(?is)(?:FROM\b(?:(?!\bJOIN\b|\().)*|\s*)\b(?:LEFT|INN
 _DELETES = re.compile(r"(?i)DELETE FROM \w+$")
 _ABSENT = re.compile(r"\b(?:missing|blank|null|empty|unknown|never|without)\b")
 _PRONOUN = re.compile(r"\b(?:they|them|these|those|it|this|that|such)\b")
+_OTHERS = stem_list("others")
 _INCLUDED = re.compile(r"\b(?:inclu\w+|count(?:s|ed)?|kept|belongs?)\b")
 _DENIED = re.compile(r"\b(?:wrong|false|not)\b")
 _UNITS_IN = {"h": {"hour"}, "kmh": {"km", "hour"}, "kph": {"km", "hour"}, "mph": {"mil", "hour"}}
 _DIGITS = frozenset(map(stem, ("decimal", "digit")))
-_OF_ROUNDING = _DIGITS | stem_list("confirming")
-_OF_ROUNDING |= set(
-    map(stem, "after mean number okay percent percentage place point rate round score share".split())
-)
-"""Words in a question about decimals that name no other figure."""
-
+_OF_ROUNDING = stem_list("rounding") | stem_list("confirming")
 _MINUTE, _MONTH = map(stem, ("minute", "month"))
 
 
@@ -299,5 +295,3 @@ _OF_AMOUNTS = UNIT_STEMS | {stem("percent")}
 
 _OF_GAPS = frozenset(map(stem, "missing value count".split()))
 """Words after "missing" or "no" that name no column."""
-
-_OTHERS = frozenset(map(stem, "nobody another else other two".split()))

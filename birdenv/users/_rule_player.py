@@ -16,8 +16,8 @@ from birdenv.users._bounds import bound_of
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import ORDINALS, Conversation, still_holds
 from birdenv.users._proposal import agreed
-from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
-from birdenv.users.understanding import ANSWERED, Choice, Part, take_apart
+from birdenv.users.decoder import OUT_OF_SCOPE, decode
+from birdenv.users.understanding import ANSWERED, Choice, Part
 from birdenv.users.understanding._question import Question
 
 TEMPERAMENTS: Final = {
@@ -65,11 +65,9 @@ def read_temperament(argument: str) -> Temperament:
     if name not in TEMPERAMENTS or (number and name != "busy"):
         known = ", ".join(f"rule:{one}" for one in TEMPERAMENTS)
         raise InputError(f"unknown user rule:{argument}; known users: {known}, rule:busy:N")
-    if name != "busy":
-        return Temperament(name)
     if number and not re.fullmatch(r"[0-9]{1,4}", number):
         raise InputError(f"rule:busy:N takes a number of questions, got {number!r}")
-    return replace(Temperament(name), questions=int(number or _QUESTIONS_OF_BUSY))
+    return Temperament(name, int(number or _QUESTIONS_OF_BUSY) if name == "busy" else None)
 
 
 def misremembered(snippet: str) -> str | None:
@@ -137,7 +135,7 @@ class RulePlayer:
             if choice.call == "unclear":
                 return Answer(OUT_OF_SCOPE, "unanswerable")
             return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
-        asked = part.asked or take_apart(part.text)
+        asked = part.asked
         choice = bound_of(asked, choice, brief)
         again = conversation.was_told(choice)
         conversation.remember(choice)
@@ -164,7 +162,7 @@ class RulePlayer:
             return f"I have looked it up. {text}"
         if said:
             return f"{said}. {text}"
-        return said_again(full, brief) if again and full == choice else text
+        return f"To say it once more: {text}" if again and full == choice and not full.answer else text
 
 
 _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "unclear")

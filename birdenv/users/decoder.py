@@ -76,12 +76,12 @@ def decode(choice: Choice, brief: Brief) -> str:
 def _about_others(choice: Choice, brief: Brief) -> Iterator[str]:
     """Yield sentences about the rows that an answer leaves out, and about those that it does not change."""
     yield from _about_numbers(choice, brief)
-    if not _leaves_others(brief):
-        return
+    if not brief.changes_rows or any(map(_OTHERWISE.search, brief.gold)):
+        return  # rows that meet no condition do not stay as they are
     if told := {part.id for part in choice.parts if part.clause == "assign"}:
         if told == {part.id for part in segments(brief.gold) if part.clause == "assign"}:
             yield _NOTHING_ELSE
-    elif _has_condition(choice, brief):
+    elif any(in_words(sql, brief).form == "condition" for sql in choice.granted()):
         yield _OTHERS
 
 
@@ -127,17 +127,7 @@ def _numbers(gold: Sequence[str]) -> Mapping[str, tuple[str, str]]:
 _RANKS = frozenset("ROW_NUMBER RANK DENSE_RANK PERCENT_RANK NTILE".split())
 
 
-def _leaves_others(brief: Brief) -> bool:
-    """Return whether rows that meet no condition stay as they are: nothing is set for them, either."""
-    return brief.changes_rows and not any(_OTHERWISE.search(sql) for sql in brief.gold)
-
-
 _OTHERWISE = re.compile(r"(?is)\bSET\b.*\bELSE\b")
-
-
-def _has_condition(choice: Choice, brief: Brief) -> bool:
-    return any(in_words(sql, brief).form == "condition" for sql in choice.granted())
-
 
 _CLAUSES, _FORMS = phrases("sentences for clauses"), phrases("sentences for terms")
 
@@ -179,12 +169,6 @@ def _rounds_all(sql: str) -> bool:
     return bool(items) and all(item.name.upper() == "ROUND" for item in items)
 
 
-def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a repeated question. An answer that is not made from SQL stays as it is."""
-    text = decode(choice, brief)
-    return text if choice.answer else f"To say it once more: {text}"
-
-
 def _of_snippet(reading: Paraphrase, term: str) -> str:
     form, text = reading.form, reading.text
     lead = f"By {term}" if term else "For that,"
@@ -194,13 +178,8 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
         return f"For {term}, I want only those where {text}. {_LEFT_OUT}"
     if form == "condition" and text.startswith("there are "):
         form, text = "noun", text.removeprefix("there are ")
-    added = text.removeprefix("and also ").removeprefix("or also ")
-    return _of_the_rest(_FORMS[form].format(lead, added), text)
-
-
-def _of_the_rest(said: str, content: str) -> str:
-    """Add to a sentence about rows with a value that rows without this value are left out."""
-    return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) and " or " not in content else said
+    said = _FORMS[form].format(lead, text.removeprefix("and also ").removeprefix("or also "))
+    return f"{said} {_LEFT_OUT}" if text.endswith(PRESENT) and " or " not in text else said
 
 
 class RuleUser:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from birdenv.sql import quiet_parser
@@ -36,10 +37,11 @@ class Segment:
     is_inner: bool = False
 
 
-def segments(gold: Sequence[str]) -> tuple[Segment, ...]:
+@lru_cache(maxsize=64)
+def segments(gold: tuple[str, ...]) -> tuple[Segment, ...]:
     """Return the parts of the statements. A statement that cannot be parsed becomes one part, "statement".
 
-    >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
+    >>> [s.id for s in segments(("SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5",))]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
     """
     from sqlglot import exp
@@ -216,9 +218,9 @@ class _Cutter:
             self.listed(name, "column", map(self.sql, target.expressions))
 
 
-def is_key(sql: str, gold: Sequence[str]) -> bool:
+def is_key(sql: str, gold: tuple[str, ...]) -> bool:
     """Return True if a snippet is the list of the columns of an index that the gold statements create."""
-    keys = (part.sql for part in segments(tuple(gold)) if part.clause == "key")
+    keys = (part.sql for part in segments(gold) if part.clause == "key")
     return "".join(sql.split()).lower() in ("".join(key.split()).lower() for key in keys)
 
 

@@ -22,10 +22,9 @@ from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import decode
-from birdenv.users.segments import Segment
+from birdenv.users.segments import Segment, segments
 from birdenv.users.sql_in_words import Names, in_words
 from birdenv.users.understanding import Choice, take_apart
-from birdenv.users.understanding._candidates import gold_parts
 from birdenv.users.understanding._gold_parts import telling_parts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +46,7 @@ def briefs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Brief]]:
 def blocks(brief: Brief) -> dict[str, exp.Select]:
     """The SELECTs of the gold by the number of their segments; those that show the same are left out."""
     shown: dict[str, list[str]] = {}
-    for part in gold_parts(brief.gold):
+    for part in segments(brief.gold):
         if part.clause == "select":
             shown.setdefault(part.id.split(".")[0], []).append(part.sql)
     selects: dict[tuple[str, ...], list[exp.Select]] = {}
@@ -72,7 +71,7 @@ def said(brief: Brief, part: Segment) -> str:
 
 def told_parts(brief: Brief) -> list[Segment]:
     """The parts that a question may be about, annotated snippets replaced by their terms."""
-    return [part for part, _ in telling_parts(gold_parts(brief.gold), brief.ambiguities)]
+    return [part for part, _ in telling_parts(segments(brief.gold), brief.ambiguities)]
 
 
 @pytest.mark.slow
@@ -90,7 +89,7 @@ def test_what_is_said_of_clauses_is_what_the_gold_has(step: int, briefs: list[tu
             tree = trees.get(part.id.split(".")[0])
             if (
                 tree is None
-                or part not in gold_parts(brief.gold)
+                or part not in segments(brief.gold)
                 or not (part.clause == "output" or tree.args.get(part.clause))
             ):
                 continue

@@ -8,7 +8,7 @@ from birdenv.users.segments import segments, token_segments
 
 
 def parts(sql: str) -> list[tuple[str, str]]:
-    return [(part.id, part.sql) for part in segments([sql]) if part.clause != "statement"]
+    return [(part.id, part.sql) for part in segments((sql,)) if part.clause != "statement"]
 
 
 def test_a_query_is_cut_into_its_clauses() -> None:
@@ -75,14 +75,14 @@ def test_what_cannot_be_parsed_is_one_statement_or_nothing(sql: str) -> None:
 def test_ids_are_unique() -> None:
     found = [
         part.id
-        for part in segments(["SELECT a FROM t; SELECT b FROM (SELECT b FROM u) AS v", "SELECT c FROM w"])
+        for part in segments(("SELECT a FROM t; SELECT b FROM (SELECT b FROM u) AS v", "SELECT c FROM w"))
     ]
     assert len(found) == len(set(found))
 
 
 def test_statements_that_stay_unparsed_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     trigger = "CREATE TRIGGER t AFTER UPDATE OF a ON b WHEN NEW.a < 4 BEGIN UPDATE b SET a = 5; END"
-    assert segments([trigger])
+    assert segments((trigger,))
     assert not caplog.records
 
 

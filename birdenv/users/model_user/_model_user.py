@@ -130,18 +130,15 @@ class ModelUser:
             silence: the answer if the last reply is empty.
             **values: additional values for the prompt.
         """
-        values = {"granted": granted, **values}
-        said = self.said(prompt, **values)
-        guard = guard_answer(said, brief, granted)
-        if guard.reason or not said:
-            self.fault("leak" if said else "nothing said")
-            before = {"role": "assistant", "content": said}
-            said = self.said(prompt, before, {"role": "user", "content": _AGAIN}, **values)
+        more: tuple[Mapping[str, Any], ...] = ()
+        for attempt in range(2):
+            said = self.said(prompt, *more, granted=granted, **values)
             guard = guard_answer(said, brief, granted)
-        if guard.reason or not said:
-            self.fault("refused after two tries")
-            return refusal if said else silence
-        return guard.text
+            if said and not guard.reason:
+                return guard.text
+            self.fault("refused after two tries" if attempt else "leak" if said else "nothing said")
+            more = retry(said, _AGAIN)
+        return refusal if said else silence
 
     def fault(self, kind: str) -> None:
         """Count a mistake made by the model."""
@@ -157,6 +154,11 @@ class ModelUser:
     def faults(self) -> Mapping[str, int]:
         """Return how often the model made each kind of mistake."""
         return dict(sorted(self._faults.items()))
+
+
+def retry(said: str, objection: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the messages that show a model its own reply and ask for another one."""
+    return {"role": "assistant", "content": said}, {"role": "user", "content": objection}
 
 
 def _one_line(asked: str) -> str:

@@ -8,7 +8,8 @@ In `rule+llm`, rules decide what is granted and word the answer, and the model o
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec, plays
@@ -27,7 +28,7 @@ from birdenv.users.model_user._encoder import (
     other_points,
     read_choice,
 )
-from birdenv.users.model_user._model_user import ModelUser
+from birdenv.users.model_user._model_user import ModelUser, retry
 from birdenv.users.model_user._published import PublishedUser
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -137,19 +138,16 @@ class TwoStageUser(ModelUser):
                 return UNANSWERABLE
         values = {"question": question, "annotated": annotated, "others": others}
         line = first_line if brief.first_line else str
-        said = self.ask("encoder", **values)
-        reading = read_choice(line(said), annotated, others)
-        if reading is None:
-            self.fault("no such choice")
-            before = {"role": "assistant", "content": said}
-            said = self.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
-            reading = read_choice(line(said), annotated, others)
-        if reading is None:
-            self.fault("no choice after two tries")
-            return UNANSWERABLE
-        if is_far_fetched(question, reading, brief):
-            self.fault("granted without a shared word")
-        return reading
+        more: tuple[Mapping[str, Any], ...] = ()
+        for fault in ("no such choice", "no choice after two tries"):
+            said = self.ask("encoder", *more, **values)
+            if reading := read_choice(line(said), annotated, others):
+                if is_far_fetched(question, reading, brief):
+                    self.fault("granted without a shared word")
+                return reading
+            self.fault(fault)
+            more = retry(said, _AGAIN)
+        return UNANSWERABLE
 
 
 def llm_user(argument: str, context: PlayerContext) -> Player:

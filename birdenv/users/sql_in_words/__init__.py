@@ -21,6 +21,7 @@ from birdenv.users.sql_in_words._parse import (
 )
 from birdenv.users.sql_in_words._phrases import PRESENT, enumerate_words, quoted
 from birdenv.users.sql_in_words._tables import singular
+from birdenv.users.sql_in_words._words import is_negated
 
 __all__ = [
     "PRESENT",
@@ -31,6 +32,7 @@ __all__ = [
     "enumerate_words",
     "fragment_dialect",
     "in_words",
+    "is_negated",
     "kind_of",
     "node_class",
     "parse_fragment",

@@ -95,18 +95,23 @@ def subject_stems(brief: Brief) -> frozenset[str]:
     They are the names of the gold SQL's tables and the final plural nouns of annotated terms. They do not
     distinguish annotated points: in "active members", only "active" shows which point is meant.
     """
-    tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
+    tables = " ".join(tables_in(*brief.gold, *brief.earlier_gold))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
     heads = " ".join(said[-1] for said in terms if len(said) > 1 and said[-1].endswith("s"))
     return frozenset(stems_in(f"{tables} {heads}"))
 
 
-_TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
+def tables_in(*statements: str) -> list[str]:
+    """Return the names after FROM, JOIN, INTO and UPDATE."""
+    return _TABLE.findall(" ".join(statements))
+
+
+_TABLE = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(?:\w+\.)?[\"`]?(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
     """Return the stems in the names of joined tables."""
-    return stems_in(" ".join(name for part in joins for name in _TABLES.findall(part.sql)))
+    return stems_in(" ".join(tables_in(*(part.sql for part in joins))))
 
 
 def names_of(term: str) -> tuple[str, ...]:

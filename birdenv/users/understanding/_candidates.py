@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment, is_key, segments
@@ -97,7 +96,7 @@ def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
     own = [item.snippet for item in items]
     either = [
         part.sql
-        for part in (gold_parts(brief.gold) if known else ())
+        for part in (segments(brief.gold) if known else ())
         if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
     ]
     return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
@@ -115,10 +114,7 @@ def _main_kinds(items: list[Ambiguity]) -> frozenset[str]:
 
 
 def _parts(brief: Brief) -> Iterator[Candidate]:
-    if not any(brief.gold):
-        return
-    parts = gold_parts(brief.gold)
-    for part, terms in telling_parts(parts, brief.ambiguities):
+    for part, terms in telling_parts(segments(brief.gold), brief.ambiguities):
         if part.clause == "join":
             continue
         inherited = [one.term for one in brief.inherited if shares_condition(part.sql, one.snippet)]
@@ -183,7 +179,7 @@ def _left_open(brief: Brief) -> Iterator[Candidate]:
     If the gold SQL is withheld, the request is the only source for the kinds that the points leave open.
     """
     gold = " ".join(brief.gold).lower()
-    parts = gold_parts(brief.gold)
+    parts = segments(brief.gold)
     settled = {part.clause for part in parts}
     for item in brief.ambiguities:
         kinds = settled_kinds(item)
@@ -260,7 +256,3 @@ def _answered(
         answer=answer,
         stems=stems,
     )
-
-
-gold_parts = lru_cache(maxsize=64)(segments)
-"""Return the parts of gold SQL that a question may be about."""

@@ -148,18 +148,18 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     is_open = best >= 0 and index.candidates[best].group == "open"
     rest = 1.0 if may_refuse or is_open else 1 - refuse
     rest = max(rest - sum(shares[i] for i in sorted(columns)), _LEAST_REST)
-    costs = [(round(1 - told / rest, 6), 0), (round(_ASKED_BACK * (1 - ask / rest), 6), 1)]
+    costs = {"answer": 1 - told / rest, "ask back": _ASKED_BACK * (1 - ask / rest)}
     if may_refuse:
-        costs.append((round(1 - refuse / rest, 6), 2))
-    action = min(costs)[1]
-    if action == 0 and best >= 0:
+        costs["refuse"] = 1 - refuse / rest
+    reply = min(costs, key=lambda name: round(costs[name], 6))  # the first of equal ones
+    if reply == "answer" and best >= 0:
         return _unless_nameless(index, found, best, told)
     wants_output = asks_for_output(asked.said)
     only = _the_one_of_its_kind(index, frozenset({"output"}) if wants_output else asked.kinds & _ALONE)
     is_bare = CLAUSE_STEMS | index.request >= set(asked.content)  # "the direction of the ranking?"
-    if only >= 0 and (wants_output or is_bare or (action != 2 and refuse < _MAY_BE_REFUSED)):
+    if only >= 0 and (wants_output or is_bare or (reply != "refuse" and refuse < _MAY_BE_REFUSED)):
         return _unless_nameless(index, found, only, shares[only])
-    return REFUSED if doubtful or action == 2 else UNCLEAR
+    return REFUSED if doubtful or reply == "refuse" else UNCLEAR
 
 
 def _may_be_told(candidate: Candidate, kinds: frozenset[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._choice import Choice, choice_of, understand_one
@@ -24,22 +24,23 @@ class Part:
     Attributes:
         text: the question.
         choice: the decision about the question; None if it is not yet decided.
-        asked: the analysed question; None if the question is not yet analysed.
     """
 
     text: str
     choice: Choice | None = None
-    asked: Question | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def asked(self) -> Question:
+        """Return the analysed question."""
+        return take_apart(self.text)
 
 
-def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
+def understand(brief: Brief, message: str, weights: Weights | None = None) -> Choice:
     """Decide what a message is about, ignoring earlier messages.
 
-    If the message contains several questions, only the first two count. A `Question` is not split.
+    If the message contains several questions, only the first two count.
     """
-    if isinstance(question, Question):
-        return understand_one(brief, question, weights)
-    choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
+    choices = [part.choice for part in understand_parts(brief, message, weights)[:ANSWERED] if part.choice]
     named = {one.target: one for one in choices if one.tells and one.target}
     if len(named) < 2:
         return max(choices, key=lambda one: (one.target in named, one.tells, one.call == "unanswerable"))
@@ -93,18 +94,16 @@ def _joined(brief: Brief, before: Part, after: Part, weights: Weights | None) ->
 
 def _understood(brief: Brief, text: str, weights: Weights | None) -> Part:
     """Return a text as one question."""
-    asked = take_apart(text)
-    return Part(text, understand_one(brief, asked, weights), asked)
+    return Part(text, understand_one(brief, take_apart(text), weights))
 
 
 def _named(brief: Brief, part: Part) -> list[Part]:
     """Return the questions for X and Y in "what do you mean by X and Y?", or the part itself."""
-    choice, asked = part.choice, part.asked
-    if choice is None or asked is None or not choice.tells or " and " not in part.text:
+    if not (part.choice and part.choice.tells) or " and " not in part.text:
         return [part]
-    spaced, index = asked.spaced, index_of(brief)
+    asked, index = part.asked, index_of(brief)
     found = [
-        (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)
+        (min(at for name in index.candidates[n].names if (at := asked.spaced.find(f" {name} ")) >= 0), n)
         for n in called(index.names, asked)
         if index.candidates[n].items
     ]

@@ -60,6 +60,7 @@ class Question:
         return self.stems[-1:] == (_CONFIRMS,)
 
 
+@lru_cache(maxsize=64)
 def take_apart(question: str) -> Question:
     """Analyse a question. Only the first 2000 characters are read.
 

@@ -71,7 +71,7 @@ def test_only_a_very_probable_refusal_counts(
         return [0.8 * (1 - refuse), *[0.0] * others, refuse, 0.2 * (1 - refuse)]
 
     monkeypatch.setattr(_choice, "probabilities", shares)
-    assert understand(brief, take_apart("When is a return overdue?")).call == call
+    assert understand(brief, "When is a return overdue?").call == call
 
 
 def test_that_nothing_limits_the_rows_is_no_answer_to_a_question_about_something_else() -> None:
