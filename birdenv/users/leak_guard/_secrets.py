@@ -95,7 +95,9 @@ def secrets_of(brief: Brief, granted: tuple[str, ...]) -> Secrets:
         names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
         spelt=frozenset(map(plain, spelt)),
         own_world=own.union(allowed, _vocabulary(brief.identifiers), *map(words_of, map(plain, said))),
-        signs=frozenset().union(*map(signs, hidden)).difference(*(signs(plain(sql)) for sql in granted)),
+        signs=frozenset()
+        .union(*map(signs, hidden))
+        .difference(*(signs(plain(text)) for text in (*granted, brief.request))),
         runs=tuple(_forbidden(hidden, plain(brief.clear_query), may_be_said)),
     )
 

@@ -119,7 +119,8 @@ def _parts(brief: Brief) -> Iterator[Candidate]:
             continue
         inherited = [one.term for one in brief.inherited if shares_condition(part.sql, one.snippet)]
         called = [*terms, *inherited]
-        items = [one for one in brief.ambiguities if part.sql.endswith(f' = "{as_noun(one.term)}"')]
+        sets = part.clause == "assign"
+        items = [one for one in brief.ambiguities if sets and part.sql.endswith(f' = "{as_noun(one.term)}"')]
         notes = meaning_stems(brief.notes, part.sql).union(*map(stems_of, inherited))
         yield Candidate(
             group="part",
@@ -127,7 +128,7 @@ def _parts(brief: Brief) -> Iterator[Candidate]:
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             items=tuple(items),
-            segments=() if items else (part,),
+            segments=(part,),
             names=tuple(name for term in called for name in names_of(clean(term))),
             values=values_of(part.sql, small=bool(brief.earlier_gold) or part.clause == "limit"),
             main_kinds=PLAIN_KINDS & {part.clause, *_MAIN_KINDS.get(part.clause, ())},

@@ -210,5 +210,5 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
     """Return the choice that answers a question about a candidate."""
     if candidate.items:
-        return Choice("labelled", candidate.target, candidate.items, share=share)
+        return Choice("labelled", candidate.target, candidate.items, candidate.segments, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)

@@ -129,10 +129,21 @@ def test_the_meaning_of_a_granted_column_may_speak_of_a_reference() -> None:
     assert guard_answer(answer.text, brief, ()).reason
 
 
-def test_the_request_is_public_and_may_be_repeated() -> None:
-    request = "For every shop, list the loaves whose crust score is above seven, with marginEur as reference."
-    assert guard_answer(f"As I said: {request}", BRIEF, ()).reason
-    assert guard_answer(f"As I said: {request}", replace(BRIEF, request=request), ()).reason == ""
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "For every shop, list the loaves whose crust score is above seven.",
+        "List the loaves with their marginEur.",
+        "List the loaves, with the best one as a reference.",
+        "List the loaves with a score > 7.",
+    ],
+)
+def test_the_request_is_public_and_may_be_repeated(request_: str) -> None:
+    gold = replace(BRIEF, gold=("SELECT a FROM loaves WHERE score > 7",))
+    assert guard_answer(f"As I said: {request_}", gold, ()).reason
+    known = replace(gold, request=request_)
+    assert guard_answer(f"As I said: {request_}", known, ()).reason == ""
+    assert guard_answer(f"As I said: {request_} See salesref.", known, ()).reason
 
 
 def test_the_canned_reply_passes_itself() -> None:

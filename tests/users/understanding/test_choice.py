@@ -261,6 +261,7 @@ def test_a_change_that_only_names_a_point_tells_the_point() -> None:
     """The gold sets the price to the moderate step and to nothing else."""
     answer = RuleUser().answer(briefs()["coop_M_1"], "What should the unit price be set to?")
     assert (answer.call, answer.target) == ("labelled", "moderate step")
+    assert "times 1.1" in answer.text and "Change nothing else" in answer.text
 
 
 def test_what_else_is_set_decides_about_missing_values() -> None:
