@@ -240,6 +240,8 @@ class _Listing:
         sides = self.said & {"ascending", "descending"}
         if "sorted by" in self.said and self.foreign:
             return "No"
+        if _BY_NAME.search(self.text) and not any(item.stems & _NAMES for item in self.items):
+            return ""  # "name" is too common a word to be `foreign`
         if len(sides) == 1:
             down = "descending" in sides
             if "alphabetical" in self.text:
@@ -259,6 +261,7 @@ class _Listing:
         return "Yes" if any(named) and "sorted by" in self.said else ""
 
 
+_BY_NAME = re.compile(r"\bby (?:the |their |its )?(?:names?|titles?)\b")
 _TIED = re.compile(r"\b(?:ties?|tied|equal\w*|same|identical)\b")
 _EXTREME = re.compile(
     r"\b(?:most|least|highest|lowest|largest|smallest|biggest|greatest|fewest|longest|shortest|top)\b"

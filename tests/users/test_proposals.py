@@ -54,6 +54,7 @@ def last(task: str, *questions: str) -> str:
         ("library_6", ["Does each member count no more than once?"], "Yes."),
         ("library_4", ["Should the most punctual branch be first?"], "For"),
         ("library_5", ["Are the smallest branches first?"], "For"),
+        ("bikeshare_6", ["Shall I sort descending by name?"], "For 'Rank'"),
         ("coop_M_3", ["Should cancelled orders be removed?"], "By 'dead orders'"),
         ("library_M_2", ["Should I delete all fines?"], "For 'Archive'"),
         ("library_2", ["Should all loans except renewals be considered?"], "I have no preference"),
