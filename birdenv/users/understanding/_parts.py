@@ -105,9 +105,9 @@ def _named(brief: Brief, part: Part) -> list[Part]:
     found = [
         (min(at for name in index.candidates[n].names if (at := asked.spaced.find(f" {name} ")) >= 0), n)
         for n in called(index.names, asked)
-        if index.candidates[n].items
+        if index.candidates[n].items and not index.candidates[n].segments
     ]
-    named = list(dict.fromkeys(choice_of(index.candidates[number]) for _, number in sorted(found)))
+    named = [choice_of(index.candidates[number]) for _, number in sorted(found)]
     terms = (re.escape(clean(choice.target)) for choice in named)
     listed = r"(?: \w+){0,2}'?(?:,|,? and) (?:by |the |what (?:is|are) )*'?".join(terms)
     is_list = len(named) > 1 and re.search(listed, asked.text)

@@ -264,6 +264,13 @@ def test_a_change_that_only_names_a_point_tells_the_point() -> None:
     assert "times 1.1" in answer.text and "Change nothing else" in answer.text
 
 
+@pytest.mark.parametrize("asked", ["What do you mean by {}?", "Please define {}."])
+def test_a_point_that_a_change_names_is_one_of_several_terms(asked: str) -> None:
+    for terms in ("margin rate and moderate step", "'margin rate' and 'moderate step'"):
+        answer = RuleUser().answer(briefs()["coop_M_1"], asked.format(terms))
+        assert answer.target == "margin rate + moderate step"
+
+
 def test_what_else_is_set_decides_about_missing_values() -> None:
     """Riders without a trip get what ELSE sets, so it is wrong that nothing is preferred about them."""
     question = "ppl who never rode - leave blank?"
